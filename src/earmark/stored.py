@@ -305,7 +305,7 @@ def _declare(
 
 
 def _has_default(kind: type, name: str) -> bool:
-    """Whether an estimator's attribute has a first value; other classes store all."""
+    """Whether a class gives an estimator's attribute a value before it is fitted."""
     return is_estimator(kind) and hasattr(kind, name)
 
 

@@ -294,7 +294,7 @@ class _Known:
         prior: FloatVector,
         neighbor_weight: float,
     ) -> Self:
-        """With the dual coefficients that ``_ridge`` gave."""
+        """Learn from the dual coefficients that ``_ridge`` gave."""
         idf, rows = _weighted(logs)
         weights = np.asarray(rows.T @ dual.astype(np.float64))
         unseen = 1.0 + np.log(1.0 + logs.shape[0])

@@ -333,7 +333,7 @@ class _NoiseModel:
         self._fit()
 
     def trusted(self) -> _NoiseModel:
-        """Fit again, the scores being astray as rarely as can be."""
+        """Fit again, now trusting the scores as far as possible."""
         self.wary = False
         self._fit()
         return self
@@ -390,25 +390,25 @@ class _NoiseModel:
     def _posterior(
         self, rate: float, scaling: FloatVector, rows: IntVector | slice
     ) -> FloatMatrix:
-        """P(z|g) for one rate."""
+        """Probability of each true class given label and scores, for one error rate."""
         astray = self._astray(rate)
         classes = (1 - astray) * self._believed(scaling, rows) + astray * self.share
         joint = classes * self._channel(rate, rows)
         return np.asarray(joint / joint.sum(axis=1, keepdims=True))
 
     def _believed(self, scaling: FloatVector, rows: IntVector | slice) -> FloatMatrix:
-        """What the scores say of p(z)."""
+        """Class probabilities of documents by their scaled scores."""
         offsets = np.log(self.share) + scaling[1:]
         scores = np.exp(scaling[0]) * self.evidence[rows] + offsets
         return np.asarray(softmax(scores, axis=1))
 
     def _astray(self, rate: float) -> float:
-        """w: the square of the share of documents that the model gets wrong."""
+        """How often scores are astray: the square of their share of wrong answers."""
         least = 0.1 * self.contradicted
         return float(max(self.contradicted - rate, least) if self.wary else least) ** 2
 
     def _channel(self, rate: float, rows: IntVector | slice) -> FloatMatrix:
-        """P(g|z) of the labels of those documents, a column per z."""
+        """Probability of the labels of these documents, for each true class."""
         channel = rate * self.pairs
         np.fill_diagonal(channel, 1 - rate)
         labels = self.index[rows]

@@ -92,7 +92,7 @@ class _Sums:
         self._labelled.append(np.zeros_like(terms) if labelled is None else labelled)
 
     def parts(self, constants: dict[str, np.ndarray]) -> ScoreParts:
-        """The parts, each word once."""
+        """What each word contributes to the scores, each word once."""
         has_labelled = self._parts.labelled is not None
         return replace(
             self._parts,

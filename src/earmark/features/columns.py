@@ -370,7 +370,7 @@ class Columns:
         return joined_regions(texts, self.regions)
 
     def _documents(self, block: Block, texts: RegionTexts, joined: Any) -> Any:
-        """What a block reads of the documents."""
+        """The texts that a block reads: of its region, or all regions joined."""
         return joined if block.region is None else column_of(texts, block.region)
 
     def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
@@ -648,7 +648,7 @@ def known_columns(
 
 
 def _phrase_counter(counter: Any, n_tokens: float) -> WordCounter | None:
-    """Phrases for short texts, unless the user says what to count."""
+    """A counter of phrases for short texts, unless the user says what to count."""
     plain = isinstance(counter, WordCounter) and counter.ngram_range == (1, 1)
     if n_tokens >= SHORT_TEXT or not plain or counter.analyzer != "word":
         return None

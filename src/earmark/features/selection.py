@@ -117,7 +117,7 @@ class TermSelector(SelectorMixin, BaseEstimator):
 
 
 def _presence(rows: SparseMatrix) -> SparseMatrix:
-    """The indicator of the stored entries of canonical rows."""
+    """Put 1 for every stored entry of canonical rows."""
     indicator = rows.copy()
     indicator.data = np.ones(len(rows.data), dtype=np.int64)
     return indicator

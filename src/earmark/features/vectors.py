@@ -138,7 +138,7 @@ class EncoderColumns:
         return load_encoder(self.encoder).by_word(text)
 
     def _centered(self, vectors: FloatMatrix) -> FloatMatrix:
-        """Less the mean; a row of zeros stays."""
+        """Subtract the mean from every row but those of zeros."""
         assert self.mean is not None
         return np.where(vectors.any(axis=1, keepdims=True), vectors - self.mean, 0.0)
 

@@ -289,7 +289,7 @@ def _soften(scores: NDArray[Any]) -> tuple[NDArray[Any], FloatMatrix]:
 
 
 def _harden(scores: NDArray[Any]) -> tuple[NDArray[Any], FloatMatrix]:
-    """One-hot at the first best node, and its score (HB3)."""
+    """Give each document wholly to its best node; also that node's score (HB3)."""
     best = scores.argmax(axis=2)[..., None]
     share = np.zeros_like(scores)
     np.put_along_axis(share, best, 1, axis=2)

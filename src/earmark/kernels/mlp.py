@@ -319,7 +319,7 @@ class _PlainPass:
     def _step_row(
         self, terms: IntVector, x: FloatVector, delta: FloatVector, eta: float
     ) -> None:
-        """A document's share of the step in W_1: only the rows of its terms (NN2)."""
+        """Move the first layer's rows of a document's terms by its gradient (NN2)."""
         size, memory = float(delta @ delta), self.memory
         if size == 0.0:
             return
@@ -330,7 +330,7 @@ class _PlainPass:
         self.network.first[terms] += factor[:, None] * delta
 
     def _adapt_dense(self, gradient: FloatVector, rate: float) -> None:
-        """Step of each row / root of the sum of its squared gradients."""
+        """Move dense layers, each row by its adaptive step."""
         sizes, squares = self.network.sizes, self.memory.dense_square
         widths = [sizes[0]]
         for n_in, n_out in pairwise(sizes):

@@ -82,7 +82,7 @@ def _fit_plain(
     max_iter: int,
     seed: int,
 ) -> tuple[FloatVector, float, float, int, float]:
-    """The compiled loop, line by line."""
+    """Fit in plain Python, equal to the compiled loop."""
     rows = list(row_entries(D))
     shift = np.array([x @ offset[k] for k, x in rows])
     diagonal = 0.5 / cost if squared else np.zeros(len(cost))

@@ -242,7 +242,7 @@ def maximize_dual(
 
 
 class _Ascent:
-    """Weights, bias, log a_d; after a pass gap, entropy, pull sum_d c_d (t_d - a_d)."""
+    """State of the dual ascent: weights, bias and the log share of each document."""
 
     def __init__(
         self,
@@ -326,7 +326,7 @@ class _Ascent:
 def _solve_visit(
     target: FloatVector, logs: FloatVector, q: float
 ) -> tuple[FloatVector, FloatVector]:
-    """Solve log a + q a = target - nu, sum a = 1, by Newton on log a and nu."""
+    """Solve log a + q a = target - nu for shares a that add up to 1, by Newton."""
     now = np.exp(logs)
     for _ in range(_MOST_STEPS):
         scale = 1.0 + q * now

@@ -233,7 +233,7 @@ class LinearMachine(LogitClassifier):
     def _training_rows(
         self, X: Rows | MatrixLike, y: ArrayLike
     ) -> tuple[Rows | Matrix, Labels]:
-        """X and y, checked."""
+        """Check X and y, and take note of the width of X."""
         if not isinstance(X, Rows):
             return self._training_data(X, y)
         self.n_features_in_ = X.n_columns

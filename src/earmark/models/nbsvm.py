@@ -113,7 +113,7 @@ class NBSVM(MarginClassifier):
     tol: Positive = 0.1
 
     def _rows(self, X: Matrix) -> SparseMatrix:
-        """What the ratios multiply."""
+        """Turn X into the rows that the log-ratios multiply."""
         rows = canonical_rows(X)
         if self.rows == "given":
             return rows
@@ -152,7 +152,7 @@ class NBSVM(MarginClassifier):
     def _fit_problem(
         self, X: SparseMatrix, is_class: BoolVector, weight: FloatVector
     ) -> tuple[FloatVector, float, int, bool]:
-        """One class against the rest."""
+        """Fit the machine of one class against the rest."""
         if self.loss == "squared_hinge":
             return self._fit_svm(X, is_class, self.C * weight, self.tol, self.max_iter)
         result = maximize_dual(

@@ -124,7 +124,7 @@ def _laid_out(statistics: UnitVectorSums, factor: FloatVector) -> FloatMatrix:
 
 
 def _sum_squares(statistics: UnitVectorSums) -> FloatVector:
-    """|S_c|^2."""
+    """Squared length of the sum of each class."""
     steps = statistics.sums.data * UNIT
     parts = (steps[start:stop] for start, stop in pairwise(statistics.sums.indptr))
     return np.array([part @ part for part in parts])
@@ -203,7 +203,7 @@ def best_threshold(
 def _two_class_parts(
     unit: SparseMatrix, slope: FloatVector, total: FloatVector, margin: FloatVector
 ) -> list[ScoreParts]:
-    """The two-class rules: a difference of distances by its squares."""
+    """Explain the two-class rules: a difference of distances, by its squares."""
     # |mu_0 - v| - |mu_1 - v| = 2 (s_1 - s_0) / (|mu_0 - v| + |mu_1 - v|) with the
     # linear scores s; radius - |mu_1 - v| = (radius^2 - |mu_1 - v|^2) / (radius +
     # |mu_1 - v|) with |mu_1 - v|^2 linear in v too. ``slope`` is the linear weight,

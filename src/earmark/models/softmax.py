@@ -431,7 +431,7 @@ DocumentSums = Callable[[Point, Point | None], Slope]
 
 @dataclass
 class _Objective:
-    """Sum of weighted losses / total weight + |W|^2 / (2 C total weight)."""
+    """What is minimized: the mean weighted loss and the penalty on the weights."""
 
     sums: DocumentSums
     shape: tuple[int, int]

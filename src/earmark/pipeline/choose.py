@@ -129,7 +129,7 @@ def _seconds(seconds: float) -> str:
 
 
 def _from_names(model: Any, data: TrainingData, planner: Planner) -> Choice:
-    """Some class has a name only: the few-label method learns it from the pool."""
+    """Plan the few-label method, for classes that have a name but no document."""
     plan = planner.plan(_SEMI if model == "auto" else model)
     if plan.name != _SEMI or not data.n_pool:
         first = unlabelled_classes(data)[0]

@@ -400,7 +400,7 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
         return inputs.training(texts, target, unlabelled, sample_weight, names)
 
     def _planner(self, texts: RegionTexts, multi_label: bool = False) -> Planner:
-        """How plans are made for some documents; this draws the seed."""
+        """Gather the parameters that plans are made of; this draws the seed."""
         return Planner(
             fitting_features(self.features, texts),
             self.encoder,
@@ -460,7 +460,7 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
         return self._inputs.training(texts, target, unlabelled, sample_weight)
 
     def _learn_ordinary(self, data: TrainingData) -> None:
-        """Labelled documents, and the pool under the labels that the model gives."""
+        """Learn what is ordinary, from labelled documents and the answers to a pool."""
         known: list[Any] = data.labels.tolist()
         if data.n_pool:
             best = self._answering().decide(data.pool).best

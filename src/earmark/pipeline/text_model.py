@@ -551,7 +551,7 @@ _WEIGHTINGS: Mapping[Fed, TfidfWeighting | None] = {
 def _suited(
     wanted: Mapping[str, object], asked: Mapping[str, object]
 ) -> dict[str, object]:
-    """Parameters of a counter: those that suit the model where a user asks nothing."""
+    """Parameters of a counter: the user's, else those that suit the model."""
     if asked.get("analyzer", "word") != "word":
         words_only = ("token_pattern", "ngram_range")
         wanted = {name: v for name, v in wanted.items() if name not in words_only}

@@ -435,7 +435,7 @@ class ClassStatistics(AdditiveStatistics):
     def _refuse_overflow(
         self, rows: SparseMatrix, y_index: IntVector, weight: Sums | None
     ) -> None:
-        """Whole counts whose sums int64 cannot hold are an error, not a wrong sum."""
+        """Refuse whole counts whose sums int64 cannot hold."""
         heaviest = 1.0 if weight is None else float(weight.max(initial=0))
         if float(rows.data.sum(dtype=np.float64)) * heaviest < _LARGEST:
             return

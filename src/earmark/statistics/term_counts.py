@@ -169,7 +169,7 @@ class TermCounts:
 
 
 def _narrow(values: IntVector) -> NDArray[Any]:
-    """The same whole numbers >= 0 in the least space."""
+    """Store whole numbers >= 0 in the smallest type that holds them."""
     return values.astype(np.min_scalar_type(int(values.max(initial=0))))
 
 

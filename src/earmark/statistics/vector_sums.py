@@ -173,7 +173,7 @@ class UnitVectorSums(AdditiveStatistics):
 
     @staticmethod
     def _refuse_unknown(docs: Sums, signed: Sums, sums: SparseMatrix) -> None:
-        """What is left must be the sums of documents: DataError if it cannot be."""
+        """Refuse a rest that cannot be the sums of documents."""
         row = np.repeat(np.arange(len(docs)), np.diff(sums.indptr))
         impossible = (
             docs.min(initial=0) < 0
@@ -190,7 +190,7 @@ class UnitVectorSums(AdditiveStatistics):
 
 
 def _without_dust(total: Sums) -> Sums:
-    """Fractional weights leave rounding dust where nothing is left."""
+    """Drop what rounding leaves of fractional weights where nothing should be left."""
     return (
         total if total.dtype.kind == "i" else np.where(np.abs(total) < 1e-9, 0, total)
     )

@@ -510,7 +510,7 @@ def _natural(mean: Any, var: Any) -> tuple[Any, Any]:
 
 
 def _offset(mean: Any, var: Any) -> Any:
-    """What is left of log N(z; mean, var), summed over the features."""
+    """The part of the normal log-density without z, summed over the features."""
     return -0.5 * (_LOG_2PI + np.log(var) + mean**2 / var).sum(axis=0)
 
 
