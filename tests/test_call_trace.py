@@ -33,7 +33,7 @@ LIMITS = {
     "multinomial predict": (32, 10),
     "svm fit": (152, 80),
     "auto fit": (215, 505),
-    "one request": (65, 20),
+    "one request": (60, 12),
 }
 
 pytestmark = pytest.mark.skipif(native() is None, reason="needs the compiled kernels")

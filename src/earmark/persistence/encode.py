@@ -232,7 +232,7 @@ class _Encoder:
         return {"$": "sparse", "class": name, "shape": [int(n) for n in value.shape]}
 
     def function(self, value: Callable[..., object], place: Place) -> Json:
-        """A callable: a gap with a name if that is allowed."""
+        """A node in place of a callable; refused unless that is allowed."""
         if self.allow_callables:
             return {"$": "callable", "path": str(place)}
         what = getattr(value, "__name__", type(value).__name__)

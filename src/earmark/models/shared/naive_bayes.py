@@ -75,12 +75,6 @@ class SparseWeights:
         return self[np.arange(len(self.by_term))]
 
 
-def is_spread_out(counts: SparseMatrix, alpha: float) -> bool:
-    """Whether the weights of these class x term counts are better kept sparse."""
-    cells = counts.shape[0] * counts.shape[1]
-    return bool(alpha > 0 and cells > DENSE_CELLS and 4 * counts.nnz < cells)
-
-
 def is_mostly_nothing(sums: SparseMatrix) -> bool:
     """Whether dense weights of these sums would be far larger than what they hold."""
     # Hashed columns are a number in a file: only sums that are there say how many of
@@ -198,7 +192,9 @@ class CountNaiveBayes(JointClassifier, ClassPrior):
     @property
     def _keeps_sparse(self) -> bool:
         """Whether the weights are kept apart for the terms that a class has."""
-        return is_spread_out(self.statistics_.tokens, self.alpha)
+        counts = self.statistics_.tokens
+        cells = counts.shape[0] * counts.shape[1]
+        return bool(self.alpha > 0 and cells > DENSE_CELLS and 4 * counts.nnz < cells)
 
     def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
         """Report dense weights for columns of which next to nothing is stored."""

@@ -110,7 +110,7 @@ class WordTables(TransformerMixin, BaseEstimator):
         return parts
 
     def _lengths(self, vectors: FloatMatrix) -> FloatMatrix:
-        """The length of each part, for each of its numbers; 1 for parts that are 0."""
+        """The length of a number's part, for each number; 1 in parts that are all 0."""
         n, width = vectors.shape
         parts = vectors.reshape(n, 3, width // 3)
         lengths = np.linalg.norm(parts, axis=2)
