@@ -29,11 +29,11 @@ LABELS = ["wet" if i % 2 else "cold" for i in range(36)]
 
 # Walk -> at most so many functions, and switches between packages.
 LIMITS = {
-    "multinomial fit": (106, 60),
-    "multinomial predict": (38, 15),
-    "softmax fit": (198, 128),
-    "auto fit": (270, 580),
-    "one request": (65, 20),
+    "multinomial fit": (82, 45),
+    "multinomial predict": (32, 10),
+    "softmax fit": (190, 122),
+    "auto fit": (215, 505),
+    "one request": (60, 12),
 }
 
 pytestmark = pytest.mark.skipif(native() is None, reason="needs the compiled kernels")

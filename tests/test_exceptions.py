@@ -79,6 +79,13 @@ def test_a_place_comes_first_and_the_rest_stays():
     assert str(error) == "expected a label; name it with text=."
 
 
+def test_a_wrong_parameter_stays_one_at_its_place():
+    there = ParameterError("C", "be > 0", "-1", "a number", "NBSVM").at("row 3")
+    assert str(there) == "row 3: NBSVM.C must be > 0, got -1; a number."
+    assert (there.parameter, there.expected, there.got) == ("C", "> 0", "-1")
+    assert str(copy.copy(there)) == str(there)
+
+
 @pytest.mark.parametrize(
     "duplicate", [copy.copy, lambda e: pickle.loads(pickle.dumps(e))]
 )

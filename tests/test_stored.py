@@ -32,10 +32,9 @@ from earmark.typing import FloatMatrix, FloatVector, IntVector, Labels
 @pytest.fixture(autouse=True)
 def table():
     """Classes of a test leave the table after it."""
-    before = dict(STORED)
     yield
-    STORED.clear()
-    STORED.update(before)
+    for name in [name for name, kind in STORED.items() if kind.__module__ == __name__]:
+        del STORED[name]
 
 
 def made():
@@ -141,6 +140,15 @@ def test_an_array_without_axes_fails_when_the_class_is_made():
         @estimator
         class Bare(BaseEstimator):
             weights_: FloatVector = field(init=False)
+
+
+def test_an_array_without_axes_fails_in_a_class_without_parameters_too():
+    with pytest.raises(TypeError, match=r"Sums\.docs: .* give its axes"):
+
+        @stored
+        @dataclass(eq=False)
+        class Sums:
+            docs: FloatVector
 
 
 def test_every_class_that_files_name_says_what_it_holds():

@@ -92,6 +92,28 @@ def private_attributes() -> Iterator[Place]:
                 yield Place(path, node.lineno, ast.unparse(node))
 
 
+# Where the attributes of any object are asked for and set: what files and pickles hold.
+_STATE = ("stored.py", "persistence")
+_PICKLING = ("__getstate__", "__setstate__")
+
+
+def looks_into_objects() -> Iterator[Place]:
+    """Uses of ``vars(x)`` and ``x.__dict__`` that have nothing to do with storing."""
+    for path, tree in trees():
+        if path.relative_to(SOURCE).parts[0] in _STATE:
+            continue
+        pickling = {
+            inner
+            for node in ast.walk(tree)
+            if isinstance(node, ast.FunctionDef) and node.name in _PICKLING
+            for inner in ast.walk(node)
+        }
+        for node in ast.walk(tree):
+            names = {getattr(node, "id", None), getattr(node, "attr", None)}
+            if names & {"vars", "__dict__"} and node not in pickling:
+                yield Place(path, node.lineno, ast.unparse(node))
+
+
 # The public methods of named tuples begin with an underscore.
 _NAMED_TUPLE = {"_asdict", "_replace", "_fields"}
 

@@ -8,6 +8,7 @@ it, is never looked into.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Self, TypeAlias
@@ -92,9 +93,7 @@ class Message(Exception):  # noqa: N818 - the errors and warnings below are its 
 
     def at(self, place: str) -> Self:
         """The same, beginning with where it was met."""
-        other = type(self).__new__(type(self))
-        Message.__init__(other, self.fault, *self.tries, about=self.about)
-        vars(other).update(vars(self))
+        other = copy.copy(self)
         other.place = f"{place}: {self.place}"
         return other
 

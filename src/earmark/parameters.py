@@ -33,7 +33,7 @@ from typing import (
 import numpy as np
 
 from earmark.exceptions import ParameterError
-from earmark.stored import OWN_ANNOTATIONS, is_fitted_name, stored
+from earmark.stored import OWN_ANNOTATIONS, is_fitted_name, stored, stored_state
 from earmark.typing import RandomStateLike
 
 
@@ -61,12 +61,15 @@ def _is_among(value: object, choices: Collection[object]) -> bool:
 
 def require_one_of(owner: object, name: str, choices: Collection[object]) -> None:
     """Raise unless ``getattr(owner, name)`` is one of ``choices``."""
-    value = getattr(owner, name)
-    if not _is_among(value, choices):
-        listed = ", ".join(repr(choice) for choice in choices)
-        raise ParameterError(
-            name, f"be one of {listed}", repr(value), owner=type(owner).__name__
-        )
+    if not _is_among(getattr(owner, name), choices):
+        raise _none_of(owner, name, choices)
+
+
+def _none_of(owner: object, name: str, choices: Collection[object]) -> ParameterError:
+    """The error for a parameter that is none of its choices."""
+    listed = ", ".join(repr(choice) for choice in choices)
+    got, where = repr(getattr(owner, name)), type(owner).__name__
+    return ParameterError(name, f"be one of {listed}", got, owner=where)
 
 
 class Limits(NamedTuple):
@@ -163,7 +166,8 @@ def _declared(hint: object) -> _Declared | None:
         if get_origin(part) is Literal:
             choices += get_args(part)
         elif get_origin(part) is Annotated:
-            number, limits = get_args(part)
+            number = get_args(part)[0]
+            limits = next(meta for meta in metas if isinstance(meta, Limits))
         elif part is NoneType:
             choices.append(None)
         elif part is bool:
@@ -177,12 +181,14 @@ def check_declared(owner: object) -> None:
     """Raise for the first parameter that is not what its type says."""
     for kind in reversed(type(owner).__mro__):
         for name, (choices, number, limits) in _DECLARED.get(kind, {}).items():
+            value = getattr(owner, name)
+            if _is_among(value, choices):
+                continue
             if number is None:
-                require_one_of(owner, name, choices)
-            elif not _is_among(getattr(owner, name), choices):
-                words = [f"or {choice!r}" for choice in choices if choice is not None]
-                limits = limits._replace(hint=limits.hint or " ".join(words))
-                require_number(owner, name, limits, whole=number is int)
+                raise _none_of(owner, name, choices)
+            words = [f"or {choice!r}" for choice in choices if choice is not None]
+            limits = limits._replace(hint=limits.hint or " ".join(words))
+            _check_number(owner, name, value, limits, number is int)
 
 
 def parse_size(text: str) -> int | None:
@@ -241,7 +247,7 @@ def estimator(kind: type[_C]) -> type[_C]:
     for name in hints:
         if is_fitted_name(name):  # the constructor does not set it
             del kind.__annotations__[name]
-            if isinstance(vars(kind).get(name), Field):
+            if isinstance(getattr(kind, name, None), Field):
                 delattr(kind, name)
     declared = {n: _declared(h) for n, h in hints.items() if not is_fitted_name(n)}
     _DECLARED[kind] = {n: d for n, d in declared.items() if d is not None}
@@ -258,4 +264,4 @@ def default_parameters(kind: type) -> Mapping[str, object]:
         plain: object = kind()
     except TypeError:  # the first has no default
         plain = kind(None)
-    return vars(plain)
+    return stored_state(plain)

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property, wraps
-from inspect import get_annotations
+from inspect import get_annotations, isabstract
 from math import inf, isfinite
 from types import NoneType, UnionType
 from typing import (
@@ -163,7 +163,7 @@ def in_file(rule: Rule) -> InFile:
 
 
 def _rule(check: Callable[Concatenate[Any, At, _P], None]) -> Callable[_P, Rule]:
-    """A maker of rules: its arguments are those that follow value and place."""
+    """Turn a check of a value at a place into a function that makes rules."""
 
     @wraps(check)
     def make(*args: _P.args, **kwargs: _P.kwargs) -> Rule:
@@ -194,8 +194,9 @@ _DECLARED: dict[type, Declared] = {}
 
 def stored(kind: type[_T]) -> type[_T]:
     """Let model files hold objects of this class; read its annotations, at once."""
-    STORED[kind.__name__] = kind
     declared = declared_by(kind)
+    if not isabstract(kind):  # of which there is no object
+        STORED[kind.__name__] = kind
     own = [base for base in kind.__mro__ if not _is_foreign(base)]
     if declared.derived and not any("__getstate__" in vars(base) for base in own):
         kind.__getstate__ = stored_state  # type: ignore[method-assign,assignment]
@@ -304,7 +305,7 @@ def _declare(
 
 
 def _has_default(kind: type, name: str) -> bool:
-    """Whether an estimator's attribute has a first value; other classes store all."""
+    """Whether a class gives an estimator's attribute a value before it is fitted."""
     return is_estimator(kind) and hasattr(kind, name)
 
 

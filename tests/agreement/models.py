@@ -74,6 +74,8 @@ DATA = {
         one_label(60, 8, lengths=(200, 400), n_classes=2),
     ),
     "mixed": (lengths_mixed(200, 9), lengths_mixed(60, 10)),
+    # More than were once compared with each other.
+    "many": (one_label(20_200, 11, lengths=(3, 6)), one_label(60, 12)),
 }
 
 

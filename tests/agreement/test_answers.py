@@ -132,6 +132,14 @@ def test_one_score_is_explained_and_given(name, kind):
 
 
 @each_model
+def test_all_that_holds_for_more_than_20_000_documents_too(name):
+    test_the_two_ways_to_rank_give_one_order(name, "many")
+    test_documents_are_ranked_by_the_certainty_of_their_answers(name, "many")
+    test_explain_and_decide_give_one_label_and_one_confidence(name, "many")
+    test_one_score_is_explained_and_given(name, "many")
+
+
+@each_model
 def test_log_odds_that_are_explained_are_those_of_the_probability(name):
     classifier, texts = fitted(name, "one"), fresh("one")[0]
     decision = classifier.decide(texts)

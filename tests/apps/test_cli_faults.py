@@ -80,7 +80,7 @@ def test_two_documents_are_enough_to_train(tmp_path):
     path = written(tmp_path / "two.csv", [("a cat sat", "x"), ("the car drove", "y")])
     found = run("train", path, "--label", "kind", "-o", tmp_path / "m")
     assert found.exit_code == 0, found.exception
-    assert "0 of 2 left-out training documents right: between 0 and 84 %" in found.stdout
+    assert "0 of 2 left-out training documents right: between 0" in found.stdout
 
 
 def test_a_missing_label_column_is_asked_for(data, tmp_path):

@@ -104,7 +104,7 @@ def test_words_of_python_inside_data_stay_as_they_are(folder, tmp_path):
 
 def test_predict_counts_its_own_answers(folder):
     done = run(
-        "predict", folder / "m.earmark", folder / "test.csv", "--max-error", 0.08
+        "predict", folder / "m.earmark", folder / "test.csv", "--max-error", 0.05
     )
     answered = sum(
         bool(row["label"]) for row in csv.DictReader(done.stdout.splitlines())

@@ -35,7 +35,7 @@ def test_words_of_labels(label, words):
 
 
 def test_own_words_count_if_they_occur_and_codes_are_left_alone():
-    names = ClassNames("auto")
+    names = ClassNames.read("auto")
     labels = ["ENTY", "C01", "rec.autos", "sci.med"]
     telling = names.telling(labels, knows("autos", "sci"), False)
     assert telling == {"rec.autos": ["autos"], "sci.med": ["sci"]}
@@ -46,7 +46,7 @@ def test_own_words_count_if_they_occur_and_codes_are_left_alone():
 
 
 def test_an_encoder_knows_what_looks_like_a_word_and_no_abbreviations():
-    telling = ClassNames("auto").telling(
+    telling = ClassNames.read("auto").telling(
         ["ENTY", "hockey", "acq", "chess"], knows(), True
     )
     assert telling == {"chess": ["chess"], "hockey": ["hockey"]}
@@ -54,7 +54,7 @@ def test_an_encoder_knows_what_looks_like_a_word_and_no_abbreviations():
 
 def test_descriptions_need_a_word_that_occurs_or_an_encoder():
     texts = {"a": ["wheat corn", "tonnes"], "b": ["qqq"], "c": ["tin"]}
-    names = ClassNames(texts)
+    names = ClassNames.read(texts)
     assert names.telling((), knows("corn", "tin"), False) == {
         "a": ["wheat corn"],
         "c": ["tin"],
@@ -63,7 +63,7 @@ def test_descriptions_need_a_word_that_occurs_or_an_encoder():
 
 
 def test_labels_without_a_description_speak_for_themselves():
-    names = ClassNames({"a": "corn"}, ["a", "wheat"])
+    names = ClassNames.read({"a": "corn"}, ["a", "wheat"])
     assert names.labels == ["a", "wheat"]
     assert names.telling((), knows("corn", "wheat"), False) == {
         "a": ["corn"],
@@ -72,16 +72,16 @@ def test_labels_without_a_description_speak_for_themselves():
 
 
 def test_none_is_silent_and_the_order_is_that_of_the_labels():
-    assert ClassNames(None, ["corn"]).telling(["oil"], knows("oil"), True) == {}
+    assert ClassNames.read(None, ["corn"]).telling(["oil"], knows("oil"), True) == {}
     known = knows("corn", "oil")
-    one = ClassNames({"b": "corn", "a": "oil"}).telling((), known, False)
+    one = ClassNames.read({"b": "corn", "a": "oil"}).telling((), known, False)
     assert list(one) == ["a", "b"]
 
 
 @pytest.mark.parametrize("wrong", ["yes", 3, {"a": 4}, {"a": " "}, {"a": []}])
 def test_what_is_no_name_is_refused(wrong):
     with pytest.raises((TypeError, DataError), match="class_names"):
-        ClassNames(wrong)
+        ClassNames.read(wrong)
 
 
 def test_a_class_without_label_and_name_is_refused():

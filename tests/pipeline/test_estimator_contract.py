@@ -20,10 +20,13 @@ from earmark import TextClassifier, load
 from earmark.decision import AbstainingClassifier, AnyOfClassifier
 from earmark.exceptions import NotSupportedError
 from earmark.models.base.declaration import MODELS
+from earmark.parameters import offers
 
 NAMES = ["auto", *MODELS.names()]
-COUNT_MODELS = {"auto", "multinomial", "bernoulli", "complement"}
-LEAVE_ONE_OUT = COUNT_MODELS - {"auto"} | {"hybrid", "rocchio"}
+COUNT_MODELS = {"auto"} | {m.name for m in MODELS if getattr(m.make, "by_term", 0)}
+LEAVE_ONE_OUT = {m.name for m in MODELS if offers(m.make, "leave_one_out")}
+assert {"multinomial", "bernoulli", "complement"} <= COUNT_MODELS
+assert COUNT_MODELS - {"auto"} | {"hybrid", "rocchio"} <= LEAVE_ONE_OUT
 CHAIN = ["pickle", "deepcopy", "joblib"]
 
 

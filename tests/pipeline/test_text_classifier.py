@@ -17,11 +17,17 @@ from sklearn.svm import LinearSVC
 
 import earmark
 from earmark import TextClassifier
-from earmark.exceptions import DataError, EarmarkWarning, NotSupportedError
+from earmark.exceptions import (
+    DataError,
+    EarmarkError,
+    EarmarkWarning,
+    NotSupportedError,
+)
 from earmark.features import HashedCounter
 from earmark.models import (
     HybridBayes,
     MultilayerPerceptron,
+    MultinomialNaiveBayes,
     SoftmaxRegression,
 )
 from earmark.models.base.classifier import class_scores
@@ -193,6 +199,13 @@ def test_models_that_cannot_forget_say_so_by_name(rng):
         model.forget(texts[:1], y[:1])
     with pytest.raises(NotSupportedError, match="LinearSVC cannot learn documents one"):
         model.partial_fit(texts[:1], y[:1])
+
+
+def test_a_wrong_parameter_of_a_model_is_refused_before_the_first_batch(rng):
+    texts, y = corpus(rng)
+    for learn in ("fit", "partial_fit"):
+        with pytest.raises(EarmarkError, match=r"NaiveBayes\.alpha must be in"):
+            getattr(TextClassifier(MultinomialNaiveBayes(alpha=-1)), learn)(texts, y)
 
 
 @pytest.mark.parametrize("name", COUNT_MODELS)

@@ -10,8 +10,10 @@ from sklearn.linear_model import LogisticRegression, RidgeClassifier, SGDClassif
 from sklearn.svm import LinearSVC
 
 from earmark import TextClassifier, models
+from earmark.decision import AbstainingClassifier
 from earmark.features import HashedCounter, TextPreparation, WordCounter
 from earmark.models.base.declaration import MODELS
+from tests.agreement.models import lengths_mixed
 
 WORDS = [f"w{i}" for i in range(60)]
 LABELS = ("a", "b", "c")
@@ -47,13 +49,23 @@ _ESTIMATORS = {
 }
 
 
-def named(name: str, n_classes: int) -> TextClassifier:
+def named(name: str, n_classes: int, features: object = None) -> TextClassifier:
     """A registered model, fitted."""
     X, y = documents(45, 0, n_classes)
-    if name in _ESTIMATORS:
-        return TextClassifier(_ESTIMATORS[name]).fit(X, y)
+    model = _ESTIMATORS.get(name, name)
     pool = documents(700, 1, n_classes)[0] if name == "semi-supervised" else None
-    return TextClassifier(name, random_state=0).fit(X, y, unlabelled=pool)
+    classifier = TextClassifier(model, features=features, random_state=0)
+    return classifier.fit(X, y, unlabelled=pool)
+
+
+N_HASHED = 61
+"""Columns of hashed kinds; nothing else in their files is as large."""
+
+
+def hashed(name: str) -> TextClassifier:
+    """A registered model on hashed columns, whose number is all that a file says."""
+    features = HashedCounter(n_features=N_HASHED, alternate_sign=False, norm=None)
+    return named(name, 3, features)
 
 
 def _other_kinds() -> dict[str, Callable[[], TextClassifier]]:
@@ -77,6 +89,12 @@ def _other_kinds() -> dict[str, Callable[[], TextClassifier]]:
         "svm, promise": lambda: fit(
             LinearSVC(random_state=0), max_error=0.2, calibration=held_out
         ),
+        "multinomial, learned confidence": lambda: fit(
+            "multinomial", *lengths_mixed(200, 9), learn_confidence=True
+        ),
+        "abstaining": lambda: fit(
+            AbstainingClassifier(models.MultinomialNaiveBayes(), max_error=0.3)
+        ),
         "multinomial, novelty": lambda: fit(
             "multinomial", max_novelty=0.2, max_error=0.2, calibration=held_out
         ),
@@ -85,7 +103,7 @@ def _other_kinds() -> dict[str, Callable[[], TextClassifier]]:
         "hybrid, regions": lambda: fit("hybrid", X=regions),
         "multinomial, mail": lambda: fit("multinomial", X=mail, regions="email"),
         "softmax, mail": lambda: fit("softmax", X=mail, regions="email"),
-        "softmax, hashed": lambda: fit(
+        "softmax, signed": lambda: fit(
             "softmax", features=HashedCounter(n_features=64)
         ),
         "softmax, characters": lambda: fit("softmax", features=characters),
@@ -106,6 +124,7 @@ def _other_kinds() -> dict[str, Callable[[], TextClassifier]]:
 _OPTIONS = (
     "max_error",
     "max_novelty",
+    "learn_confidence",
     "regions",
     "features",
     "encoder",
@@ -117,6 +136,7 @@ def kinds() -> Iterator[tuple[str, Callable[[], TextClassifier]]]:
     """Name and maker of each kind."""
     for name in MODELS.names():
         yield name, lambda name=name: named(name, 3)
+        yield f"{name}, hashed", lambda name=name: hashed(name)
     for name in ("softmax", "linear", "hybrid", "mlp", "rocchio", "knn"):
         yield f"{name}, two classes", lambda name=name: named(name, 2)
     yield from _other_kinds().items()

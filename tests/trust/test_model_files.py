@@ -2,17 +2,19 @@
 
 import copy
 import os
+import tracemalloc
 
 import numpy as np
 import pytest
 
 from earmark import TextClassifier, load
 from earmark.exceptions import ModelFormatError
+from earmark.models.base.declaration import MODELS
 from earmark.persistence import tensor_file
 from earmark.pipeline.files import class_table
 from earmark.stored import STORED
 from tests.trust import model_fuzzer
-from tests.trust.model_kinds import TEXTS, classifiers, named
+from tests.trust.model_kinds import N_HASHED, TEXTS, classifiers, kinds, named
 
 
 @pytest.fixture(scope="module")
@@ -149,7 +151,7 @@ def test_a_tree_that_does_not_fit_is_refused(files, tmp_path, case):
 
 def test_evidence_about_other_classes_is_refused(tmp_path):
     path = tmp_path / "lie.earmark"
-    dict(classifiers())["multinomial, promise"].save(path)
+    dict(kinds())["multinomial, promise"]().save(path)
     file = tensor_file.read(path)
     file.manifest["tree"]["state"]["evidence_"]["state"]["n_groups"] = 2
     path.write_bytes(b"".join(tensor_file.build(file.manifest, file.tensors)))
@@ -189,6 +191,105 @@ def test_the_number_of_jobs_does_not_show_in_a_file(tmp_path):
 
 def test_every_class_that_is_declared_can_be_named():
     assert {*STORED} <= {*class_table()}
+
+
+@pytest.fixture(scope="module")
+def every_kind(tmp_path_factory):
+    """The bytes of a file of each kind."""
+    path = tmp_path_factory.mktemp("kinds") / "model.earmark"
+    content = {}
+    for name, classifier in classifiers():
+        classifier.save(path, allow_callables=True)
+        content[name] = path.read_bytes()
+    return content
+
+
+# Columns of matrices, which no text classifier holds.
+NOT_IN_FILES = {"HigherOrderTransformer"}
+
+
+def test_every_class_that_files_may_hold_is_in_a_file_that_is_fuzzed(
+    every_kind, tmp_path
+):
+    path, met = tmp_path / "model.earmark", set()
+    for content in every_kind.values():
+        path.write_bytes(content)
+        met |= model_fuzzer.class_names(tensor_file.read(path).manifest["tree"])
+    every = {name: kind for name, kind in STORED.items() if own(kind)}
+    bases = {base for kind in every.values() for base in kind.__mro__[1:]}
+    expected = {name for name, kind in every.items() if kind not in bases}
+    assert expected - met == NOT_IN_FILES, "add a kind to tests/trust/model_kinds.py"
+
+
+def own(kind):
+    return kind.__module__.startswith("earmark.")
+
+
+def test_a_changed_byte_is_refused_in_a_file_of_every_kind(every_kind, tmp_path):
+    path, chooser = tmp_path / "model.earmark", np.random.default_rng(0)
+    for content in every_kind.values():
+        for place in chooser.integers(len(content), size=20):
+            changed = bytearray(content)
+            changed[place] ^= int(chooser.integers(1, 256))
+            path.write_bytes(changed)
+            with pytest.raises(ModelFormatError, match=r"damaged|not an earmark"):
+                load(path)
+
+
+@pytest.mark.parametrize("width", [2**23, 2**24, 10**8, 2**31 - 1])
+def test_widths_that_agree_in_a_lie_take_no_memory(every_kind, tmp_path, width):
+    path = tmp_path / "lie.earmark"
+    for name in MODELS.names():
+        path.write_bytes(every_kind[f"{name}, hashed"])
+        file = tensor_file.read(path)
+        model_fuzzer.change_all(file.manifest["tree"], N_HASHED, width)
+        path.write_bytes(b"".join(tensor_file.build(file.manifest, file.tensors)))
+        tracemalloc.start()
+        try:
+            load(path)
+        except ModelFormatError:
+            pass
+        else:
+            assert width <= 2**24, name
+        finally:
+            peak = tracemalloc.get_traced_memory()[1]
+            tracemalloc.stop()
+        assert peak < 2**30, name
+
+
+def test_hashed_columns_of_a_file_are_limited(every_kind, tmp_path):
+    path = tmp_path / "lie.earmark"
+    path.write_bytes(every_kind["softmax, signed"])
+    file = tensor_file.read(path)
+    model_fuzzer.change_all(file.manifest["tree"], 64, 2**24 + 1)
+    path.write_bytes(b"".join(tensor_file.build(file.manifest, file.tensors)))
+    with pytest.raises(
+        ModelFormatError, match=r"n_features must be in \[1, 16777216\]"
+    ):
+        load(path)
+
+
+def test_dense_weights_of_next_to_no_counts_are_refused(every_kind, tmp_path):
+    path = tmp_path / "lie.earmark"
+    for name in ("bernoulli", "rocchio"):
+        path.write_bytes(every_kind[f"{name}, hashed"])
+        file = tensor_file.read(path)
+        model_fuzzer.change_all(file.manifest["tree"], N_HASHED, 2**24)
+        path.write_bytes(b"".join(tensor_file.build(file.manifest, file.tensors)))
+        with pytest.raises(ModelFormatError, match="too many columns for its"):
+            load(path)
+
+
+def test_a_class_of_which_there_is_no_object_cannot_be_named(files, tmp_path):
+    file = files["linear"]
+    manifest = copy.deepcopy(file.manifest)
+    manifest["tree"]["state"]["plan_"]["state"]["estimator"].update(
+        {"class": "DescentClassifier", "state": {}}
+    )
+    path = tmp_path / "lie.earmark"
+    path.write_bytes(b"".join(tensor_file.build(manifest, file.tensors)))
+    with pytest.raises(ModelFormatError, match="DescentClassifier"):
+        load(path)
 
 
 def test_changed_files_are_refused_or_answer():

@@ -192,7 +192,7 @@ class Promising(ABC):
         checked_coverages(self.min_coverage, f"{type(self).__name__}.")
 
     def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
-        """The evidence is about all answers, or about each class."""
+        """Report evidence that is about other classes."""
         evidence = self.evidence_
         if evidence is not None:
             grouped = evidence.group is not None

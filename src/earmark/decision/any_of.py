@@ -264,7 +264,7 @@ def listed(y: Any) -> Any:
 
 
 class _Data(NamedTuple):
-    """What the models of all labels are fitted to."""
+    """Documents, copies and settings that the models of all labels share."""
 
     X: DocumentsLike
     copies: DuplicateGroups

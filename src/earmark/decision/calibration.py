@@ -108,7 +108,7 @@ def _checked(
 
 
 def _columns(log_scores: ArrayLike, n_classes: int) -> FloatMatrix:
-    """Scores with the best of each row at 0 and none below the lowest."""
+    """Shift and bound scores: the best of each row is 0, none is below the lowest."""
     scores = np.asarray(log_scores, dtype=np.float64)
     if scores.ndim != 2 or scores.shape[1] != n_classes:
         raise DataError(

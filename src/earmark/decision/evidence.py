@@ -123,7 +123,7 @@ class Evidence:
         )
 
     def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
-        """Groups are numbered from 0."""
+        """Report group numbers beyond the number of groups."""
         if self.group is not None and self.group.max(initial=-1) >= self.n_groups:
             yield ".group must be below n_groups"
 

@@ -684,7 +684,7 @@ def _threshold(
 
 
 def _shares(n_starts: int) -> list[float]:
-    """Shares of the risk; they add up to 1."""
+    """Divide the risk among so many first tests: shares that add up to 1."""
     if n_starts == 1:
         return [1.0]
     return [_FIRST_SHARE] + [(1 - _FIRST_SHARE) / (n_starts - 1)] * (n_starts - 1)
@@ -742,7 +742,7 @@ def _passed_sets(
 def _first_p_value(
     errors: IntVector, ends: IntVector, rank: int, max_error: float
 ) -> float:
-    """Of the first ``rank`` documents; inside a tie its errors come first."""
+    """The p-value of the first ``rank`` documents, errors first within a tie."""
     place = int(np.searchsorted(ends, rank))
     before = int(ends[place - 1]) if place else 0
     seen = int(errors[before - 1]) if before else 0

@@ -112,7 +112,7 @@ class LeftOut:
     def _left_out(
         self, groups: DuplicateGroups, n_classes: int
     ) -> Iterator[tuple[IntVector, Any]]:
-        """Rows that do not repeat each other, and what judges them.
+        """Rows that do not repeat each other, with a model that saw no copy of them.
 
         Log probabilities by exact leave-one-out, or a model that saw no copy of the
         rows; None: nothing could be fitted.

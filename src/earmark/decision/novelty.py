@@ -256,7 +256,7 @@ class NoveltyDetector(BaseEstimator):
         return np.asarray(self._known.familiarity(rows, unseen))
 
     def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
-        """Terms and calibration are looked up by bisection."""
+        """Report terms or calibration that are not sorted."""
         if (np.diff(self.terms_) <= 0).any():
             yield ".terms_ must rise"
         if (np.diff(self.calibration_) < 0).any():
@@ -282,7 +282,7 @@ class _Known:
 
     @classmethod
     def from_targets(cls, logs: SparseMatrix, targets: FloatMatrix) -> Self:
-        """With ridge weights for the classes in the columns of ``targets``."""
+        """Learn ridge weights for the classes in the columns of ``targets``."""
         _, rows = _weighted(logs)
         return cls.from_dual(logs, *_ridge(rows, targets), _NEIGHBOR_WEIGHT)
 
@@ -294,7 +294,7 @@ class _Known:
         prior: FloatVector,
         neighbor_weight: float,
     ) -> Self:
-        """With the dual coefficients that ``_ridge`` gave."""
+        """Learn from the dual coefficients that ``_ridge`` gave."""
         idf, rows = _weighted(logs)
         weights = np.asarray(rows.T @ dual.astype(np.float64))
         unseen = 1.0 + np.log(1.0 + logs.shape[0])

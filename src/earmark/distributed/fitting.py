@@ -257,7 +257,7 @@ def _executor_of(client: Executor | Estimator) -> Executor:
 
 
 def _features_of(parts: Sequence[Part], regions: Regions) -> Any:
-    """What the script of the first documents asks for, as in memory."""
+    """The counter's settings that the script of the first documents asks for."""
 
     def batches() -> Iterator[RegionTexts]:
         for part in parts:

@@ -157,7 +157,7 @@ class Store:
         self._claim([part.name for part in parts])
 
     def _claim(self, names: list[str]) -> None:
-        """Begin the job, or find that it is the one that was begun here."""
+        """Begin the job in this folder, or check that it is the one begun there."""
         path = self.folder / _JOB
         facts = {"job": self._job, "parts": names}
         if not path.exists() or not any(self.folder.glob("*.done")):

@@ -212,7 +212,7 @@ class _Rows:
             writing.executemany(query, entries)
 
     def make_room(self, limit: int) -> None:
-        """Drop the oldest vectors of a file that is beyond its limit."""
+        """Drop the oldest vectors of a file that has grown beyond its limit."""
         pages, free, size = (
             self._connection.execute(f"PRAGMA {name}").fetchone()[0]
             for name in ("page_count", "freelist_count", "page_size")

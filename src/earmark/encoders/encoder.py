@@ -86,22 +86,25 @@ class Named(NamedTuple):
     kind: str
     """The prefix, or the short name."""
     place: str
-    by_words: bool
-    """Whether it reads the vocabulary instead of the documents."""
+    """The model; "" for a short name."""
 
 
 def parse_name(name: str) -> Named:
     """Kind, and model name or path; raise DataError for a name of no known kind."""
-    by_words = name.startswith(WORDS)
     kind, colon, place = name.removeprefix(WORDS).partition(":")
     if kind in KINDS and place.strip():
-        return Named(kind, place.strip(), by_words)
+        return Named(kind, place.strip())
     if not colon and kind in short_names():
-        return Named(kind, "", by_words)
+        return Named(kind, "")
     raise DataError(
         f"encoder {name!r} is not known: expected {known_names()}, one of these "
         f"after {WORDS}, or a function from a list of texts to an array."
     )
+
+
+def reads_words(name: str) -> bool:
+    """Whether an encoder of this name reads the vocabulary instead of the documents."""
+    return name.startswith(WORDS)
 
 
 def short_names() -> list[str]:
@@ -244,7 +247,7 @@ def load_encoder(name: str) -> NamedEncoder:
 
 @lru_cache(maxsize=4)
 def _loaded(name: str) -> NamedEncoder:
-    kind, place, _ = parse_name(name)
+    kind, place = parse_name(name)
     if place:
         return KINDS[kind].load(name, place, False)
     return _first(_meant_by(kind), _loaded)
@@ -252,7 +255,7 @@ def _loaded(name: str) -> NamedEncoder:
 
 def fetch_encoder(name: str) -> str:
     """Download the weights of an encoder; the name that was fetched."""
-    kind, place, _ = parse_name(name)
+    kind, place = parse_name(name)
     if not place:
         return _first(_meant_by(kind)[:1], fetch_encoder)
     KINDS[kind].load(name, place, True)

@@ -231,7 +231,7 @@ def _trained(
     names: tuple[Label, ...],
     output: str,
 ) -> tuple[FloatMatrix, FloatMatrix]:
-    """G_D of the test documents, and their answers as 0/1 rows."""
+    """Fit once: outputs for the test documents, and answers as 0/1 rows."""
     model.fit(X, y)
     answers = index_of(as_labels(model.predict(X_test)), names)
     said = np.eye(len(names))[answers]

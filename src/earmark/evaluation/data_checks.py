@@ -115,7 +115,7 @@ _WORDS = {
 def _about(
     kind: str, places: Iterable[int], total: int = 1, noun: str = "document"
 ) -> list[Finding]:
-    """What there is to say of some documents, if there are any."""
+    """A finding about documents at these places; none if there are none."""
     rows = list(places)
     if not rows:
         return []

@@ -335,7 +335,7 @@ class _NoiseModel:
         self._fit()
 
     def trusted(self) -> _NoiseModel:
-        """Fit again, the scores being astray as rarely as can be."""
+        """Fit again, now trusting the scores as far as possible."""
         self.wary = False
         self._fit()
         return self
@@ -357,7 +357,7 @@ class _NoiseModel:
         return posterior, n_wrong, (low, min(high, float(free.sum())))
 
     def _fit(self) -> None:
-        """EM: the scaling, then the rate and the pairs from expected counts."""
+        """Learn scaling, error rate and confused pairs of classes by EM."""
         rows = self.fitted
         label = np.zeros((len(rows), len(self.share)))
         label[np.arange(len(rows)), self.index[rows]] = ~self.confirmed[rows]
@@ -392,25 +392,25 @@ class _NoiseModel:
     def _posterior(
         self, rate: float, scaling: FloatVector, rows: IntVector | slice
     ) -> FloatMatrix:
-        """P(z|g) for one rate."""
+        """Probability of each true class given label and scores, for one error rate."""
         astray = self._astray(rate)
         classes = (1 - astray) * self._believed(scaling, rows) + astray * self.share
         joint = classes * self._channel(rate, rows)
         return np.asarray(joint / joint.sum(axis=1, keepdims=True))
 
     def _believed(self, scaling: FloatVector, rows: IntVector | slice) -> FloatMatrix:
-        """What the scores say of p(z)."""
+        """Class probabilities of documents by their scaled scores."""
         offsets = np.log(self.share) + scaling[1:]
         scores = np.exp(scaling[0]) * self.evidence[rows] + offsets
         return np.asarray(softmax(scores, axis=1))
 
     def _astray(self, rate: float) -> float:
-        """w: the square of the share of documents that the model gets wrong."""
+        """How often scores are astray: the square of their share of wrong answers."""
         least = 0.1 * self.contradicted
         return float(max(self.contradicted - rate, least) if self.wary else least) ** 2
 
     def _channel(self, rate: float, rows: IntVector | slice) -> FloatMatrix:
-        """P(g|z) of the labels of those documents, a column per z."""
+        """Probability of the labels of these documents, for each true class."""
         channel = rate * self.pairs
         np.fill_diagonal(channel, 1 - rate)
         labels = self.index[rows]
@@ -432,7 +432,7 @@ class _NoiseModel:
         return best.x, -float(best.fun) * len(self.fitted)
 
     def _loss(self, rate: float) -> Callable[[FloatVector], tuple[float, FloatVector]]:
-        """-log P(labels, scaling) per document and its slope, for one rate."""
+        """Make the loss for one error rate: from a scaling to its value and slope."""
         rows, astray = self.fitted, self._astray(rate)
         evidence, channel = self.evidence[rows], self._channel(rate, rows)
         without_scores = astray * (channel @ self.share)

@@ -386,6 +386,6 @@ def _resampled(repeats: list[Label], seed: int) -> FloatMatrix:
 
 
 def _rounded(number: int) -> int:
-    """Two leading digits: nobody orders 1,187 labels."""
+    """Round to two leading digits, since nobody orders 1,187 labels."""
     step: int = 10 ** max(len(str(number)) - 2, 0)
     return max(round(number / step) * step, 1)

@@ -320,7 +320,7 @@ def _beyond(observed: FloatVector, chance: FloatVector) -> FloatVector:
 
 
 def _ratio(part: FloatVector, whole: FloatVector) -> FloatVector:
-    """NaN where chance alone explains everything."""
+    """Divide, with NaN where chance alone explains everything."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(whole > 1e-12, part / whole, np.nan)
 

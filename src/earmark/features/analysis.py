@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -164,11 +165,11 @@ class AnalysisMixin(BaseEstimator):
         return tags
 
 
+@dataclass(eq=False)
 class Analysis:
     """A counter's parameters, read once: from texts to tokens, or to a scan."""
 
-    def __init__(self, counter: AnalysisMixin) -> None:
-        self.counter = counter
+    counter: AnalysisMixin
 
     def analyzer(self) -> Callable[[Any], list[str]]:
         """From a decoded text to its terms."""
@@ -202,7 +203,7 @@ class Analysis:
                 min_length = least
             if max_n > LONGEST_NGRAM:
                 return None
-            stops = counter.get_stop_words()
+            stops = stop_word_set(counter.stop_words)
         return Scan(
             analyzer=analyzer,
             ngram_range=(min_n, max_n),

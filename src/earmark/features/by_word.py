@@ -69,7 +69,7 @@ class _Sums:
         self._places: list[int] = []
 
     def add(self, names: list[str], shares: FloatMatrix, places: IntVector) -> None:
-        """Share out some contributions, ``shares`` (n_names, n_places)."""
+        """Divide contributions among names by ``shares``, (n_names, n_places)."""
         labelled = self._parts.labelled
         own = None if labelled is None else shares @ labelled[places]
         self._add(names, shares @ self._parts.terms[places], own)
@@ -77,7 +77,7 @@ class _Sums:
     def add_vectors(
         self, names: list[str], vectors: FloatMatrix, by: VectorWeights
     ) -> None:
-        """What the vector of each word adds."""
+        """Add what the vector of each word contributes to the scores."""
         labelled = None if by.labelled is None else vectors @ by.labelled
         self._add(names, vectors @ by.weights, labelled)
 
@@ -92,7 +92,7 @@ class _Sums:
         self._labelled.append(np.zeros_like(terms) if labelled is None else labelled)
 
     def parts(self, constants: dict[str, np.ndarray]) -> ScoreParts:
-        """The parts, each word once."""
+        """What each word contributes to the scores, each word once."""
         has_labelled = self._parts.labelled is not None
         return replace(
             self._parts,

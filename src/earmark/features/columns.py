@@ -149,7 +149,7 @@ class Block:
         return np.asarray(list(names), dtype=object)
 
     def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
-        """A block is as wide as its counter, which makes columns of its kind."""
+        """Report a block whose counter has another width or kind."""
         counter = self.counter
         if (self.kind == "vector") != isinstance(counter, EncoderColumns):
             yield ".counter makes columns of another kind"
@@ -373,11 +373,11 @@ class Columns:
         return joined_regions(texts, self.regions)
 
     def _documents(self, block: Block, texts: RegionTexts, joined: Any) -> Any:
-        """What a block reads of the documents."""
+        """The texts that a block reads: of its region, or all regions joined."""
         return joined if block.region is None else column_of(texts, block.region)
 
     def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
-        """Blocks of regions in their order, or words, phrases and vectors of all."""
+        """Report blocks that fit neither the regions nor the order of views."""
         regions = [block.region for block in self.blocks]
         if regions[0] is None:
             kinds = [block.kind for block in self.blocks]
@@ -659,7 +659,7 @@ def known_columns(
 
 
 def _phrase_counter(counter: Any, n_tokens: float) -> WordCounter | None:
-    """Phrases for short texts, unless the user says what to count."""
+    """A counter of phrases for short texts, unless the user says what to count."""
     plain = isinstance(counter, WordCounter) and counter.ngram_range == (1, 1)
     if n_tokens >= SHORT_TEXT or not plain or counter.analyzer != "word":
         return None

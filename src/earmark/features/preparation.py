@@ -114,7 +114,7 @@ def _substitute(pattern: re.Pattern[str], token: str) -> Callable[[str], str]:
 
 
 def _stem(language: str, unchanged: frozenset[str]) -> Callable[[str], str]:
-    """Every word by its stem; ``kept`` words stay."""
+    """Make a function that replaces words by stems, but for the ``unchanged`` ones."""
     package = require("Stemmer", "stem words")
     if language not in package.algorithms():
         raise ValueError(

@@ -117,7 +117,7 @@ class TermSelector(SelectorMixin, BaseEstimator):
 
 
 def _presence(rows: SparseMatrix) -> SparseMatrix:
-    """The indicator of the stored entries of canonical rows."""
+    """Put 1 for every stored entry of canonical rows."""
     indicator = rows.copy()
     indicator.data = np.ones(len(rows.data), dtype=np.int64)
     return indicator
@@ -157,6 +157,6 @@ def chi_square(observed: FloatMatrix, docs: FloatVector) -> FloatVector:
 
 
 def _entropy_sum(counts: FloatMatrix) -> FloatVector:
-    """N H(counts / n) in nats for each column: n ln n - sum of c ln c."""
+    """Entropy of each column of counts times its sum, in nats."""
     total = counts.sum(axis=0)
     return np.asarray(xlogy(total, total) - xlogy(counts, counts).sum(axis=0))

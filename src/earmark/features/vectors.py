@@ -14,6 +14,7 @@ from earmark.encoders.encoder import (
     load_encoder,
     parse_name,
     probe_vectors,
+    reads_words,
     same_encoder,
     text_key,
 )
@@ -94,7 +95,7 @@ class EncoderColumns:
         encoder = self.encoder
         if known_share(encoder, texts) < LEAST_KNOWN:
             return None
-        if isinstance(encoder, str) and parse_name(encoder).by_words:
+        if isinstance(encoder, str) and reads_words(encoder):
             terms = [str(term) for term in counter.get_feature_names_out()]
             self.table = word_table(load_encoder(encoder).encoded(terms, store=True))
             self.weighting = TfidfWeighting().fit(canonical_rows(words))
@@ -137,7 +138,7 @@ class EncoderColumns:
         return load_encoder(self.encoder).by_word(text)
 
     def _centered(self, vectors: FloatMatrix) -> FloatMatrix:
-        """Less the mean; a row of zeros stays."""
+        """Subtract the mean from every row but those of zeros."""
         assert self.mean is not None
         return np.where(vectors.any(axis=1, keepdims=True), vectors - self.mean, 0.0)
 
@@ -203,7 +204,7 @@ class EncoderColumns:
         return np.asarray(self.word_weights(words) @ self.table, dtype=np.float64)
 
     def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
-        """A table of words has their weights beside it."""
+        """Report a table of words without their weights, or a missing mean."""
         if (self.table is None) != (self.weighting is None):
             yield ".table and weighting do not fit"
         if self.mean is None:
@@ -218,7 +219,7 @@ def unit(vectors: FloatMatrix) -> FloatMatrix:
 
 def known_share(encoder: Encoder, texts: Documents) -> float:
     """The share of the words of some texts that an encoder knows; 1 if nobody knows."""
-    if not isinstance(encoder, str) or parse_name(encoder).by_words:
+    if not isinstance(encoder, str) or reads_words(encoder):
         return 1.0
     every = list(texts)
     step = max(1, len(every) // _ASKED)

@@ -231,7 +231,7 @@ def _means(X: SparseMatrix) -> FloatVector:
 
 
 def _pivoted_lengths(X: SparseMatrix) -> FloatVector:
-    """(1 - s) p + s u: u distinct terms, p their mean, s = 0.25."""
+    """Distinct terms of each document, pulled three quarters towards their mean."""
     distinct = np.diff(X.indptr).astype(np.float64)
     pivot = distinct[distinct > 0].mean() if distinct.any() else 1.0
     return np.asarray(0.75 * pivot + 0.25 * np.maximum(distinct, 1.0))

@@ -374,7 +374,8 @@ class WordCounter(AnalysisMixin):
             warn_of_upper_case(self)
             return
         for name in ("vocabulary_", *_SEEN):
-            self.__dict__.pop(name, None)
+            if hasattr(self, name):
+                delattr(self, name)
 
     def _count(self, raw_documents: DocumentsLike) -> Counts:
         """Count all terms, by the kernel where it knows the parameters."""
@@ -434,7 +435,7 @@ class WordCounter(AnalysisMixin):
     def _totals(
         self, counts: Counts, order: IntVector, documents: IntVector, total: IntVector
     ) -> Any:
-        """Sum of each column as the matrix would give it, for max_features."""
+        """The column sums by which ``max_features`` ranks terms, in ``dtype``."""
         if np.dtype(self.dtype) == np.int64:
             return documents if self.binary else total
         columns = np.empty(counts.n_terms, dtype=np.int32)
@@ -519,7 +520,7 @@ class HashedCounter(AnalysisMixin):
 
     """
 
-    n_features: Annotated[int, Limits(1, 2**31 - 1)] = 2**20
+    n_features: Annotated[int, Limits(1, 2**31 - 1), in_file(whole(1, 2**24))] = 2**20
     binary: bool = False
     norm: Literal["l1", "l2"] | None = "l2"
     alternate_sign: bool = True

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Self
 
 import numpy as np
 
@@ -35,9 +36,7 @@ def label_words(label: object) -> list[str]:
 
 
 def descriptions_of(class_names: object) -> dict[Hashable, list[str]]:
-    """The texts of each label; refuse what is neither "auto" nor None nor such."""
-    if class_names is None or class_names == "auto":
-        return {}
+    """The texts of each label, as lists; refuse what says nothing of labels."""
     if not isinstance(class_names, Mapping):
         raise TypeError(
             "TextClassifier.class_names must be 'auto', None or a dict from labels to "
@@ -72,19 +71,23 @@ def descriptions_of(class_names: object) -> dict[Hashable, list[str]]:
 class ClassNames:
     """Classes that are asked for by name, and what is said about classes."""
 
-    class_names: object = None
-    """"auto", None, or label -> text or texts."""
-    classes: Sequence[Hashable] = ()
-    """Classes there are to be, whether or not a document has their label."""
-    _given: Mapping[Hashable, list[str]] = field(init=False, repr=False)
+    labels: Sequence[Hashable] = ()
+    """Classes asked for, or described, whether or not a document has their label."""
+    descriptions: Mapping[Hashable, list[str]] = field(default_factory=dict)
+    """The texts of those that are described."""
+    count: bool = False
+    """Whether names are weak documents."""
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_given", descriptions_of(self.class_names))
+    @classmethod
+    def read(cls, class_names: object, classes: Iterable[Hashable] = ()) -> Self:
+        """What users say: "auto", None or label -> texts; and classes there are to be.
 
-    @property
-    def labels(self) -> list[Hashable]:
-        """Classes asked for, or described."""
-        return list(dict.fromkeys([*self.classes, *self._given]))
+        "auto": the words of the labels count.
+        """
+        if class_names is None or class_names == "auto":
+            return cls(list(dict.fromkeys(classes)), count=class_names is not None)
+        described = descriptions_of(class_names)
+        return cls(list(dict.fromkeys([*classes, *described])), described, count=True)
 
     def telling(
         self,
@@ -95,7 +98,7 @@ class ClassNames:
         """Texts of the classes whose names say something, in the order of ``str``."""
         # ``knows`` says which texts have a word of the documents. Names of one class,
         # or of less than half, would only draw documents there: then none speaks.
-        if self.class_names is None:
+        if not self.count:
             return {}
         every = {*self.labels, *labels}
         texts = {label: self._texts(label, knows, encoded) for label in every}
@@ -107,8 +110,8 @@ class ClassNames:
     def _texts(
         self, label: Hashable, knows: Callable[[list[str]], BoolVector], encoded: bool
     ) -> list[str]:
-        if label in self._given:
-            own = self._given[label]
+        if label in self.descriptions:
+            own = self.descriptions[label]
             return own if encoded else _those(own, knows(own))
         words = label_words(label)
         if not words:

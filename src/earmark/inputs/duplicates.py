@@ -184,7 +184,7 @@ class _Sets:
         return self.ends - self.starts
 
     def first_equal(self) -> IntVector:
-        """The first document with the same shingles; by a hash of all of them."""
+        """For each document the first one with the same shingles."""
         if not len(self):
             return self.ends
         mixed = (self.hashes ^ (self.hashes >> np.uint64(31))) * _MULTIPLIERS[2]

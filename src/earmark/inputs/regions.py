@@ -158,7 +158,7 @@ def as_region_texts(X: Any, regions: Any, where: str = "X") -> RegionTexts:
 
 
 def _are_split(regions: object) -> bool:
-    """Whether one text per document is split into them."""
+    """Whether ``regions`` says how to split one text per document."""
     return isinstance(regions, str) or callable(regions)
 
 

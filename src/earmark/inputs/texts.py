@@ -19,10 +19,12 @@ def as_texts(documents: Any) -> Documents:
     """Documents as a list of ``str``, checked, or as Arrow buffers without a copy."""
     if isinstance(documents, ArrowText):
         return documents
-    arrow = _as_arrow(documents)
-    if arrow is not None:
-        return arrow
-    items = as_list(documents)
+    items: list[Any] = documents
+    if not isinstance(documents, list):
+        arrow = _as_arrow(documents)
+        if arrow is not None:
+            return arrow
+        items = as_list(documents)
     if not set(map(type, items)) <= {str}:
         for row, item in enumerate(items):
             if not isinstance(item, str):
@@ -81,7 +83,7 @@ def plain_values(column: Any) -> list[Any] | None:
 
 def _as_arrow(documents: Any) -> ArrowText | None:
     """Buffers of an Arrow column of strings, or None when it is something else."""
-    if type(documents) in (list, tuple) or isinstance(documents, np.ndarray):
+    if isinstance(documents, tuple | np.ndarray):
         return None
     if not type(documents).__module__.startswith("pyarrow"):
         documents = _series_to_arrow(documents)

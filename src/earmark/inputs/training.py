@@ -83,15 +83,11 @@ class TrainingData:
 
     @cached_property
     def classes(self) -> Labels:
-        """The labels that single documents have, sorted."""
-        return np.unique(self.labels)
-
-    @property
-    def n_classes(self) -> int:
-        """How many different labels there are, also where documents have several."""
+        """The labels that documents have, sorted; for any-of in any order."""
         if self.multi_label:
-            return len({label for several in self.labels for label in several})
-        return len(self.classes)
+            every = {label for several in self.labels for label in several}
+            return np.array(list(every), dtype=object)
+        return np.unique(self.labels)
 
     @cached_property
     def copies(self) -> DuplicateGroups:
@@ -216,7 +212,7 @@ def as_target(
 ) -> Target:
     """Labels checked against the number of documents; None, NaN and NA are none."""
     # A matrix of 0 and 1 stands for the numbers of its columns; -1 is a label.
-    y = _one_column(y)
+    y = y if isinstance(y, list) else _one_column(y)
     is_column = isinstance(y, list) and len(y) > 0 and isinstance(y[0], str)
     if multi_label is not False and not is_column:
         matrix = indicator_matrix(y)
@@ -226,7 +222,7 @@ def as_target(
             return replace(target, n_columns=matrix.shape[1])
     # In an array of texts, whole numbers or booleans no label can be missing.
     plain = isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype.kind in "Ubiu"
-    values: Any = y if plain else _as_list(y)
+    values: Any = y if plain or isinstance(y, list) else _as_list(y)
     if len(values) != n_documents:
         raise DataError(
             f"{name} must hold one label for each of the {n_documents} documents, "
@@ -313,7 +309,7 @@ def _may_be_special(values: Any) -> bool:
 
 
 def _one_column(y: LabelsLike) -> LabelsLike:
-    """A single column of two dimensions as one."""
+    """Turn a sparse matrix of labels dense, and one of one column into a vector."""
     shape = shape_of(y)
     if len(shape) != 2:
         return y

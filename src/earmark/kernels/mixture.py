@@ -166,8 +166,10 @@ class MixtureTotals:
 
     def merge(self, other: MixtureTotals) -> Self:
         """Add the totals of other documents; the arrays stay as they are."""
-        for name, total in vars(other).items():
-            setattr(self, name, getattr(self, name) + total)
+        self.sums = self.sums + other.sums
+        self.docs = self.docs + other.docs
+        self.lengths = self.lengths + other.lengths
+        self.bound = self.bound + other.bound
         return self
 
 
@@ -287,7 +289,7 @@ def _soften(scores: NDArray[Any]) -> tuple[NDArray[Any], FloatMatrix]:
 
 
 def _harden(scores: NDArray[Any]) -> tuple[NDArray[Any], FloatMatrix]:
-    """One-hot at the first best node, and its score (HB3)."""
+    """Give each document wholly to its best node; also that node's score (HB3)."""
     best = scores.argmax(axis=2)[..., None]
     share = np.zeros_like(scores)
     np.put_along_axis(share, best, 1, axis=2)
@@ -305,5 +307,5 @@ def _add(out: MixtureTotals, block: _Block, share: NDArray[Any]) -> None:
 
 
 def _sums(values: NDArray[Any]) -> NDArray[Any]:
-    """Sums over the documents, one after another whatever the number of columns."""
+    """Sum over the documents, in one order whatever the number of columns."""
     return np.asarray(np.cumsum(values, axis=0, dtype=np.float64)[-1])

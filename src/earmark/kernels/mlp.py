@@ -159,8 +159,20 @@ def learn(
         dense=network.dense,
         sizes=np.array(network.sizes, dtype=np.int64),
         activation=_ACTIVATIONS[network.activation],
-        **vars(memory),
-        **{**vars(training), "rule": rule, "seed": training.seed % 2**64},
+        first_moment=memory.first_moment,
+        first_square=memory.first_square,
+        met=memory.met,
+        dense_moment=memory.dense_moment,
+        dense_square=memory.dense_square,
+        step=memory.step,
+        rule=rule,
+        first_eta=training.first_eta,
+        last_eta=training.last_eta,
+        batch_size=training.batch_size,
+        seed=training.seed % 2**64,
+        dropout=training.dropout,
+        dense_rate=training.dense_rate,
+        learn_bias=training.learn_bias,
     )
     return loss
 
@@ -247,7 +259,7 @@ def secants(network: Network, X: Matrix) -> tuple[list[FloatMatrix], FloatVector
 
 @dataclass(frozen=True)
 class _PlainPass:
-    """The twin of the compiled pass."""
+    """One pass over the documents in plain Python, equal to the compiled one."""
 
     network: Network
     memory: Memory
@@ -307,7 +319,7 @@ class _PlainPass:
     def _step_row(
         self, terms: IntVector, x: FloatVector, delta: FloatVector, eta: float
     ) -> None:
-        """A document's share of the step in W_1: only the rows of its terms (NN2)."""
+        """Move the first layer's rows of a document's terms by its gradient (NN2)."""
         size, memory = float(delta @ delta), self.memory
         if size == 0.0:
             return
@@ -318,7 +330,7 @@ class _PlainPass:
         self.network.first[terms] += factor[:, None] * delta
 
     def _adapt_dense(self, gradient: FloatVector, rate: float) -> None:
-        """Step of each row / root of the sum of its squared gradients."""
+        """Move dense layers, each row by its adaptive step."""
         sizes, squares = self.network.sizes, self.memory.dense_square
         widths = [sizes[0]]
         for n_in, n_out in pairwise(sizes):

@@ -82,7 +82,7 @@ def _fit_plain(
     max_iter: int,
     seed: int,
 ) -> tuple[FloatVector, float, float, int, float]:
-    """The compiled loop, line by line."""
+    """Fit in plain Python, equal to the compiled loop."""
     rows = list(row_entries(D))
     shift = np.array([x @ offset[k] for k, x in rows])
     diagonal = 0.5 / cost if squared else np.zeros(len(cost))
@@ -119,7 +119,7 @@ def _fit_plain(
 
 
 def _shuffle(order: list[int], seed: int, epoch: int) -> None:
-    """Fisher-Yates with SplitMix64, in place; each epoch goes on with its numbers."""
+    """Shuffle in place, by random numbers that follow from seed and epoch."""
     n_draws = len(order) - 1
     counter = np.arange(1, n_draws + 1, dtype=np.uint64) + np.uint64(epoch * n_draws)
     draws = mixed_bits(np.uint64(seed) + counter * GOLDEN)

@@ -102,7 +102,7 @@ class OneVsRest:
     def _visit_plain(
         self, order: IntVector, cost: FloatVector, factor: FloatVector
     ) -> Progress:
-        """The compiled loop, line by line."""
+        """One pass in plain Python, equal to the compiled loop."""
         indptr, indices, data = self._rows
         sign = np.where(self.truth.toarray() > 0, 1.0, -1.0).astype(np.float32)
         sparse_weights = self.weights[: self.rows.shape[1]]

@@ -189,7 +189,7 @@ def shared_ends(rows: PresenceRows, others: PresenceRows, dtype: Any) -> Any:
 
 
 def _cooccurrence_blocks(rows: PresenceRows) -> Iterator[tuple[slice, SparseMatrix]]:
-    """Rows of C0 as sparse int64 blocks of bounded size."""
+    """Count the documents that two terms share, in sparse blocks of rows."""
     B = rows.matrix()
     step = max(1, _BLOCK // max(1, rows.n_terms))
     columns = B.T.tocsr()

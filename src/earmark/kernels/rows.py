@@ -160,7 +160,7 @@ def inverse_or_zero(values: FloatVector) -> FloatVector:
 
 
 def _fits(rows: SparseMatrix) -> bool:
-    """Whether the columns can be numbered as the kernels do."""
+    """Whether the kernels' 32 bits can number the columns."""
     return bool(rows.shape[1] <= np.iinfo(np.int32).max)
 
 

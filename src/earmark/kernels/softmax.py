@@ -85,9 +85,24 @@ def descend(
     labels = np.ascontiguousarray(y_index, dtype=np.int32)
     lib = native()
     if lib is not None:
-        data = {"order": order, "y": labels, "weight": weight}
-        arguments = {**data, **vars(state), **vars(steps)}
-        return float(lib.softmax_descend(*csr_arrays(X), **arguments))
+        loss = lib.softmax_descend(
+            *csr_arrays(X),
+            order=order,
+            y=labels,
+            weight=weight,
+            weights=state.weights,
+            bias=state.bias,
+            squares=state.squares,
+            decayed=state.decayed,
+            path=state.path,
+            first=steps.first,
+            last=steps.last,
+            batch_size=steps.batch_size,
+            adaptive=steps.adaptive,
+            bias_rate=steps.bias_rate,
+            penalty=steps.penalty,
+        )
+        return float(loss)
     n_rows, loss = len(order), 0.0
     for first in range(0, n_rows, steps.batch_size):
         batch = order[first : first + steps.batch_size]
@@ -138,7 +153,7 @@ def _step(
     step: float,
     residual: FloatVector,
 ) -> None:
-    """A document's share of the step: W -= step x (y - t)' (SR1)."""
+    """Move weights, bias and sums of squares by one document's gradient (SR1)."""
     square = float(residual @ residual)
     if square == 0.0:
         return
@@ -227,7 +242,7 @@ def maximize_dual(
 
 
 class _Ascent:
-    """Weights, bias, log a_d; after a pass gap, entropy, pull sum_d c_d (t_d - a_d)."""
+    """State of the dual ascent: weights, bias and the log share of each document."""
 
     def __init__(
         self,
@@ -257,7 +272,7 @@ class _Ascent:
         self.logs = np.log(np.maximum(start.proba, np.exp(_LOWEST)))
 
     def penalty(self) -> float:
-        """|W|^2 / 2."""
+        """Half the squared length of the weights."""
         return 0.5 * float(np.vdot(self.weights, self.weights))
 
     def objective(self, rows: IntVector) -> float:
@@ -311,7 +326,7 @@ class _Ascent:
 def _solve_visit(
     target: FloatVector, logs: FloatVector, q: float
 ) -> tuple[FloatVector, FloatVector]:
-    """Solve log a + q a = target - nu, sum a = 1, by Newton on log a and nu."""
+    """Solve log a + q a = target - nu for shares a that add up to 1, by Newton."""
     now = np.exp(logs)
     for _ in range(_MOST_STEPS):
         scale = 1.0 + q * now

@@ -93,7 +93,7 @@ class VectorTable:
             yield Token(token, is_word, whole is not None, lines)
 
     def _spelled(self, token: str) -> list[int]:
-        """The lines of the pieces of a word."""
+        """Split a word into known pieces: the number of each one's vector."""
         lines, at = [], 0
         while at < len(token):
             start = _INSIDE if at else ""

@@ -77,13 +77,22 @@ class BernoulliNaiveBayes(PresenceScores, CountNaiveBayes):
     def _derive(self) -> None:
         docs = self.statistics_.docs.astype(np.float64)
         self.class_log_prior_ = self._log_prior(docs)
-        frequency = self.statistics_.dense_presence()
         total = docs + 2 * self.alpha
         log_total = np.log(np.where(total > 0, total, 1.0))[:, None]
-        log_present = log_or_minus_inf(frequency + self.alpha) - log_total  # NB2
-        missing = np.maximum(docs[:, None] - frequency, 0.0) + self.alpha
-        log_missing = log_or_minus_inf(missing) - log_total
-        self._set_presence(log_present, log_missing)
+        # In place: these two are as large as all weights.
+        present = self.statistics_.dense_presence()
+        missing = docs[:, None] - present
+        np.maximum(missing, 0.0, out=missing)
+        for counts in (present, missing):
+            counts += self.alpha
+            with np.errstate(divide="ignore"):
+                np.log(counts, out=counts)
+            counts -= log_total  # NB2
+        self._set_presence(present, missing)
+
+    @property
+    def _keeps_sparse(self) -> bool:
+        return False
 
     def linear_rule(self) -> LinearRule | None:
         """The scores as a sum over the terms; None where some term has log 0."""
@@ -112,7 +121,7 @@ class BernoulliNaiveBayes(PresenceScores, CountNaiveBayes):
     def _own_likelihood_without(
         self, rows: SparseMatrix, frequency: FloatVector, docs: float, lost: float
     ) -> FloatVector:
-        """NB8 for documents of one class and one weight: that class loses ``lost``."""
+        """Log P(x|c) of documents whose own class loses their weight ``lost`` (NB8)."""
         # All absent terms change, as the class has fewer documents: their sum is made
         # once and corrected for each document's own terms.
         left = docs - lost

@@ -14,7 +14,6 @@ from earmark.models.shared.naive_bayes import (
     Added,
     CountNaiveBayes,
     SparseWeights,
-    is_spread_out,
     log_or_minus_inf,
 )
 from earmark.parameters import estimator
@@ -74,7 +73,7 @@ class ComplementNaiveBayes(CountNaiveBayes):
         # With one class there is no complement to speak of: its prior answers.
         alone = len(self.classes_) == 1
         self._offset = self.class_log_prior_ if alone else np.zeros(len(self.classes_))
-        if is_spread_out(self.statistics_.tokens, self.alpha):
+        if self._keeps_sparse:
             self._weights = self._sparse_weights()
             return
         tokens = self.statistics_.dense_tokens()
@@ -85,7 +84,7 @@ class ComplementNaiveBayes(CountNaiveBayes):
         self._weights = np.ascontiguousarray(weights.T)
 
     def _sparse_weights(self) -> SparseWeights:
-        """The same, apart for the terms that a class has and its complement lacks."""
+        """The weights, apart for terms that a class has and its complement lacks."""
         tokens = self.statistics_.tokens
         everywhere = np.asarray(tokens.sum(axis=0), dtype=np.float64).ravel()
         by_term = np.log(everywhere + self.alpha)
@@ -107,7 +106,7 @@ class ComplementNaiveBayes(CountNaiveBayes):
         return self._settled(super()._joint_log_likelihood(X), self.class_log_prior_)
 
     def _settled(self, scores: FloatMatrix, log_prior: FloatMatrix) -> FloatMatrix:
-        """A class of impossible complement is certain (NB7); else the prior."""
+        """Make classes certain whose complement is impossible, by their prior (NB7)."""
         endless = np.isposinf(scores)
         rows = np.any(endless, axis=1, keepdims=True)
         if np.any(rows):
@@ -121,7 +120,7 @@ class ComplementNaiveBayes(CountNaiveBayes):
     def _log_likelihood_without(
         self, rows: SparseMatrix, own: IntVector, weight: FloatVector
     ) -> FloatMatrix:
-        """NB8: every class except the document's own loses it; O(nnz K)."""
+        """Scores of each row once all classes but its own have lost it (NB8)."""
         tokens = self.statistics_.dense_tokens()
         complement = tokens.sum(axis=0) - tokens
         totals = complement.sum(axis=1) + self.alpha * rows.shape[1]

@@ -535,9 +535,8 @@ class HierarchicalBayes(CallbackSupportMixin, JointClassifier):
         docs = rows.docs.astype(np.float64)
         self.class_log_prior_ = np.log(docs) - np.log(docs.sum())  # NB5
         fitted = search_in_parts(self, rows, random_state_of(self.random_state))
-        self.__dict__.pop(
-            "_callback_fit_ctx", None
-        )  # scikit-learn's, of a fit now over
+        if hasattr(self, "_callback_fit_ctx"):  # scikit-learn's, of a fit now over
+            del self._callback_fit_ctx
         for name, value in fitted.items():
             setattr(self, name, value)
         self.responsibilities_ = np.concatenate(rows.gather("shares", _shares, self))
@@ -632,7 +631,7 @@ class HierarchicalBayes(CallbackSupportMixin, JointClassifier):
         return self.event_model != "gaussian"
 
     def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
-        """Nodes go through the classes in order, and have parameters."""
+        """Report nodes that are not in the order of classes, or lack parameters."""
         if not np.array_equal(
             np.unique(self.node_class_), np.arange(sizes["n_classes"])
         ):

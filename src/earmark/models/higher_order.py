@@ -20,7 +20,11 @@ from earmark.models.base.parted import (
     PartRows,
     class_counts,
 )
-from earmark.models.shared.naive_bayes import Added, PresenceScores
+from earmark.models.shared.naive_bayes import (
+    Added,
+    PresenceScores,
+    is_mostly_nothing,
+)
 from earmark.models.shared.paths import (
     ClassPaths,
     PathOrder,
@@ -107,7 +111,7 @@ class _ClassView:
     def _continuations(
         self, first: int, middle: IntVector
     ) -> tuple[IntVector, IntVector, FloatMatrix]:
-        """The two best documents behind each middle term, their ends and values."""
+        """Find the two best documents behind each middle term, and their end terms."""
         n_terms = len(self.ratio)
         wanted = np.zeros(n_terms, dtype=bool)
         wanted[middle] = True
@@ -406,7 +410,7 @@ class HigherOrderNaiveBayes(PresenceScores):
         return np.searchsorted(self.classes_, labels)
 
     def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
-        """Documents have known classes; no term is on more paths than there are."""
+        """Report documents of unknown classes, and terms on too many paths."""
         own = self.document_class_
         if own is not None and own.max(initial=-1) >= sizes["n_classes"]:
             yield ".document_class_ names no class"
@@ -414,6 +418,8 @@ class HigherOrderNaiveBayes(PresenceScores):
         total = np.repeat(self.path_total_, np.diff(counts.indptr))
         if not np.all(counts.data <= total * (1 + 1e-9)):
             yield ".path_count_ exceeds path_total_"
+        if is_mostly_nothing(counts):
+            yield ".path_count_ has too many columns for its counts"
 
 
 def _block(number: int | None, rows: PartRows) -> GatheredRows:

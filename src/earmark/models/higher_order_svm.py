@@ -434,7 +434,7 @@ class HigherOrderClassifier(PathWeights, RankingClassifier):
         return answers
 
     def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
-        """There is a machine for each pair of classes, on the terms of either."""
+        """Report a pair of classes without a machine on the terms of either."""
         yield from super()._faults(sizes)
         pairs = list(combinations(self.held_, 2))
         fits = len(pairs) == len(self.estimators_) and all(

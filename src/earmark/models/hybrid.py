@@ -462,7 +462,7 @@ class HybridBayes(LogitClassifier, AdditiveClassifier):
         )
 
     def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
-        """Each region has a weight, and columns that are there."""
+        """Report regions without a weight, or with columns that do not exist."""
         yield from super()._faults(sizes)
         sums, n_features = self.statistics_, int(self.n_features_in_)
         together = np.concatenate([np.zeros(0, np.int64), *sums.columns])

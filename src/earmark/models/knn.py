@@ -429,7 +429,7 @@ class NeighborsClassifier(ScoringClassifier):
         return np.asarray(sizes, dtype=np.float64)
 
     def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
-        """Documents have known classes."""
+        """Report documents of unknown classes."""
         if self.targets_.max(initial=-1) >= sizes["n_classes"]:
             yield ".targets_ names no class"
 

@@ -233,7 +233,7 @@ class LinearMachine(LogitClassifier):
     def _training_rows(
         self, X: Rows | MatrixLike, y: ArrayLike
     ) -> tuple[Rows | Matrix, Labels]:
-        """X and y, checked."""
+        """Check X and y, and take note of the width of X."""
         if not isinstance(X, Rows):
             return self._training_data(X, y)
         self.n_features_in_ = X.n_columns
@@ -365,7 +365,7 @@ class LinearMachine(LogitClassifier):
         super().__setstate__(state)
 
     def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
-        """Two classes have one machine, more have one each."""
+        """Report a wrong number of machines: one for two classes, else one for each."""
         n_classes = sizes["n_classes"]
         if n_classes < 2 or sizes["n_machines"] != (1 if n_classes == 2 else n_classes):
             yield " must have weights for each class"

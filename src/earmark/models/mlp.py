@@ -280,7 +280,7 @@ class MultilayerPerceptron(DescentClassifier):
         return parts
 
     def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
-        """There are weights for every layer, as many as the layers' sizes say."""
+        """Report weights that do not fit the sizes of the layers."""
         widths = [int(n) for n in self._sizes]
         needed = widths[0] + sum((a + 1) * b for a, b in pairwise(widths))
         ends = (self._first.shape[1], sizes["n_classes"], len(self._dense))

@@ -17,7 +17,6 @@ from earmark.models.shared.naive_bayes import (
     CountNaiveBayes,
     SparseWeights,
     cells_at,
-    is_spread_out,
     log_or_minus_inf,
     weighted_sums,
 )
@@ -83,7 +82,7 @@ class MultinomialNaiveBayes(CountNaiveBayes):
         docs = self.statistics_.docs.astype(np.float64)
         self.class_log_prior_ = self._log_prior(docs)
         self._offset = self.class_log_prior_
-        if is_spread_out(self.statistics_.tokens, self.alpha):
+        if self._keeps_sparse:
             self._weights = self._sparse_weights()
             return
         tokens = sparse.csr_array(self.statistics_.tokens)

@@ -8,7 +8,7 @@ every length and product follows from the products of sums.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Annotated, Literal, Self
@@ -38,6 +38,7 @@ from earmark.models.base.additive import AdditiveClassifier
 from earmark.models.base.classifier import LogitClassifier, RankingClassifier
 from earmark.models.base.declaration import Model
 from earmark.models.base.parted import PartedRows, weights_of
+from earmark.models.shared.naive_bayes import is_mostly_nothing
 from earmark.parameters import Limits, NotNegative, Positive, estimator
 from earmark.statistics import UnitVectorSums
 from earmark.stored import DERIVED, sizes
@@ -114,7 +115,7 @@ def mixing(
 
 
 def _laid_out(statistics: UnitVectorSums, factor: FloatVector) -> FloatMatrix:
-    """factor_c S_c as a dense (n_features, n_classes)."""
+    """Lay the class sums out as a dense table, each times its class's factor."""
     sums = statistics.sums
     dense = np.zeros((sums.shape[1], sums.shape[0]))
     for c, (start, stop) in enumerate(pairwise(sums.indptr)):
@@ -123,7 +124,7 @@ def _laid_out(statistics: UnitVectorSums, factor: FloatVector) -> FloatMatrix:
 
 
 def _sum_squares(statistics: UnitVectorSums) -> FloatVector:
-    """|S_c|^2."""
+    """Squared length of the sum of each class."""
     steps = statistics.sums.data * UNIT
     parts = (steps[start:stop] for start, stop in pairwise(statistics.sums.indptr))
     return np.array([part @ part for part in parts])
@@ -202,7 +203,7 @@ def best_threshold(
 def _two_class_parts(
     unit: SparseMatrix, slope: FloatVector, total: FloatVector, margin: FloatVector
 ) -> list[ScoreParts]:
-    """The two-class rules: a difference of distances by its squares."""
+    """Explain the two-class rules: a difference of distances, by its squares."""
     # |mu_0 - v| - |mu_1 - v| = 2 (s_1 - s_0) / (|mu_0 - v| + |mu_1 - v|) with the
     # linear scores s; radius - |mu_1 - v| = (radius^2 - |mu_1 - v|^2) / (radius +
     # |mu_1 - v|) with |mu_1 - v|^2 linear in v too. ``slope`` is the linear weight,
@@ -300,7 +301,7 @@ class RocchioClassifier(RankingClassifier, LogitClassifier, AdditiveClassifier):
     # -- learning ------------------------------------------------------------
 
     def _changed(self) -> Self:
-        """Prototypes of other documents: not yet tuned."""
+        """Derive the prototypes anew, and forget what was tuned."""
         self.tuned_ = {}
         if self.rule != "nearest" and len(self.classes_) != 2:
             raise ValueError(
@@ -419,8 +420,14 @@ class RocchioClassifier(RankingClassifier, LogitClassifier, AdditiveClassifier):
             self.statistics_, self.rest_weight, self.metric == "cosine"
         )
 
+    def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
+        """Report columns of which next to nothing is stored."""
+        yield from super()._faults(sizes)
+        if is_mostly_nothing(self.statistics_.sums):
+            yield ".statistics_ has too many columns for its sums"
+
     def _measures(self, X: Matrix) -> Measures:
-        """Products with the prototypes."""
+        """Multiply documents by the prototypes, with what every rule needs besides."""
         rows = sparse.csr_array(X)
         norm = row_norms(rows)
         products = times_dense(rows, self._weights)

@@ -298,7 +298,7 @@ class SemiSupervisedClassifier(LogitClassifier):
         copies: IntVector | None,
         names: Names | None,
     ) -> Self:
-        """The whole method; the labelled documents are the first rows of X (SS3)."""
+        """Run the whole method; labelled documents are the first rows of X (SS3)."""
         seed = seed_of(self.random_state)
         self.views_ = FewLabelViews(self.min_df, self.n_components, seed)
         seen = self.views_.fit_transform(X)
@@ -473,7 +473,7 @@ class SemiSupervisedClassifier(LogitClassifier):
         return prior_offset(self.class_share_, self.prior_correction)
 
     def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
-        """Every student has a weight."""
+        """Report students without a weight."""
         if not self.students_.keys() <= self.student_weights_.keys():
             yield ".student_weights_ do not fit the students"
 

@@ -291,7 +291,7 @@ class SoftmaxRegression(DescentClassifier):
         return self
 
     def _c(self) -> float:
-        """C of the objective with a row of weights for every class."""
+        """C for one row of weights per class; for two classes half of the user's."""
         # For two classes scikit-learn has one row, w = w_1 - w_0, so that
         # |w_0|^2 + |w_1|^2 = |w|^2 / 2: half of C gives the same optimum.
         default = _DUAL_C if self.solver == "dual" else math.inf
@@ -368,7 +368,7 @@ class SoftmaxRegression(DescentClassifier):
         return LinearRule(self._weights, self._offset, log_posteriors=log_normalize)
 
     def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
-        """Squared gradients are kept for each weight, or for none."""
+        """Report squared gradients of another number than the weights."""
         if self._squares.size not in (0, sizes["n_features"] + 1):
             yield "._squares does not fit the weights"
 
@@ -431,7 +431,7 @@ DocumentSums = Callable[[Point, Point | None], Slope]
 
 @dataclass
 class _Objective:
-    """Sum of weighted losses / total weight + |W|^2 / (2 C total weight)."""
+    """What is minimized: the mean weighted loss and the penalty on the weights."""
 
     sums: DocumentSums
     shape: tuple[int, int]

@@ -54,7 +54,7 @@ def decode(
 
 @dataclass(eq=False)
 class _Decoder:
-    """Walks the tree in the encoder's order."""
+    """Makes objects of JSON nodes and tensors, in the order of the encoder."""
 
     tensors: dict[str, Array]
     table: Table

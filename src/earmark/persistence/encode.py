@@ -56,7 +56,7 @@ def encode(
 
 
 class _Encoder:
-    """Walks the tree once."""
+    """Turns an object into JSON nodes and tensors, in one walk over its tree."""
 
     def __init__(self, table: Table, allow_callables: bool) -> None:
         self.table = table
@@ -232,7 +232,7 @@ class _Encoder:
         return {"$": "sparse", "class": name, "shape": [int(n) for n in value.shape]}
 
     def function(self, value: Callable[..., object], place: Place) -> Json:
-        """A callable: a gap with a name if that is allowed."""
+        """A node in place of a callable; refused unless that is allowed."""
         if self.allow_callables:
             return {"$": "callable", "path": str(place)}
         what = getattr(value, "__name__", type(value).__name__)
@@ -247,7 +247,7 @@ class _Encoder:
 
 
 def _state(value: object, place: Place) -> dict[Any, Any]:
-    """What the object gives to pickle is what is stored."""
+    """The attributes to store: those that the object gives to pickle."""
     state = value.__getstate__()
     if state is None:  # an object that has no attributes yet
         state = {}

@@ -267,7 +267,7 @@ def parse_json(text: bytes, what: str) -> Json:
 
 
 def _parsed(text: bytes, what: str) -> Json:
-    """Read JSON in any spelling, with bounds on nesting and digits."""
+    """Read JSON, but refuse deep nesting, long numbers and repeated names."""
     depth = _depth(text)
     if depth > MAX_DEPTH:
         raise ModelFormatError(

@@ -129,7 +129,7 @@ def _seconds(seconds: float) -> str:
 
 
 def _from_names(model: Any, data: TrainingData, planner: Planner) -> Choice:
-    """Some class has a name only: the few-label method learns it from the pool."""
+    """Plan the few-label method, for classes that have a name but no document."""
     plan = planner.plan(_SEMI if model == "auto" else model)
     if plan.name != _SEMI or not data.n_pool:
         first = unlabelled_classes(data)[0]
@@ -145,6 +145,8 @@ def _named(
     model: Any, data: TrainingData, planner: Planner, left_out: list[str]
 ) -> Choice:
     plan = planner.plan(model)
+    if not data.n_pool:
+        return Choice(plan, ["chosen by you"])
     reasons = unused_pool(data.n_pool)
     if isinstance(plan.estimator, SemiSupervisedClassifier):
         reasons = left_out or _used(data.n_pool)
@@ -154,7 +156,7 @@ def _named(
 
 
 def _with_pool(data: TrainingData, planner: Planner) -> Choice:
-    """Many labels tell whether the pool helps: both ways are tried."""
+    """Fit with the pool and without, and take what answers left-out labels better."""
     with_pool, alone = planner.plan(_SEMI), planner.plan(_LINEAR)
     fitted, other = with_pool.fit(data), alone.fit(data)
     right = _right(with_pool, fitted, data), _right(alone, other, data)
@@ -259,8 +261,8 @@ def _unused(encoder: Any, why: str) -> list[str]:
 
 
 def _held_out(fitted: TextModel, data: TrainingData) -> list[str]:
-    right = fitted.left_out_right(data.labels)
-    if data.n_pool and right is not None:
+    right = fitted.left_out_right(data.labels) if data.n_pool else None
+    if right is not None:
         return [f"cross-validated with the pool: {_SEMI} {right.mean():.3f}"]
     n_held_out = getattr(fitted.model, "n_held_out_", 0)
     if not n_held_out:

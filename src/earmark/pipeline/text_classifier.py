@@ -79,7 +79,7 @@ from earmark.pipeline.explain import (
     telling_terms,
 )
 from earmark.pipeline.summary import summary_of
-from earmark.pipeline.text_model import Plan, Planner, TextModel
+from earmark.pipeline.text_model import Plan, Planner, TextModel, takes_rows
 from earmark.statistics.class_statistics import require_same_classes
 from earmark.statistics.term_sums import TermSums
 from earmark.stored import (
@@ -390,17 +390,17 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
         """What ``fit`` was given, checked."""
         if isinstance(classes, str):
             raise DataError(f"classes must be a list of labels, got {classes!r}.")
-        names = ClassNames(self.class_names, () if classes is None else list(classes))
+        names = ClassNames.read(self.class_names, () if classes is None else classes)
         target = inputs.first_target(y, n_documents(texts), names)
         if not len(target.labels) and self.max_error is not None:
             raise no_labels("max_error")
-        if not target.multi_label:
+        if self.class_weight is not None and not target.multi_label:
             known = np.unique(target.labels).tolist()
             ClassWeight(self.class_weight).require_labels([*known, *names.labels])
         return inputs.training(texts, target, unlabelled, sample_weight, names)
 
     def _planner(self, texts: RegionTexts, multi_label: bool = False) -> Planner:
-        """How plans are made for some documents; this draws the seed."""
+        """Gather the parameters that plans are made of; this draws the seed."""
         return Planner(
             fitting_features(self.features, texts),
             self.encoder,
@@ -416,8 +416,11 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
     ) -> list[str]:
         """What was used, in words: characters, the encoder, class names."""
         words = [BY_CHARACTERS] if planner.features is not self.features else []
-        words += view_words(fitted, self.encoder, data)
-        return words + class_name_words(fitted.used_names, data.names, data.labels)
+        if takes_rows(fitted.model) or self.encoder not in (None, STATIC):
+            words += view_words(fitted, self.encoder, data)
+        if fitted.used_names or data.names.labels:
+            words += class_name_words(fitted.used_names, data.names, data.labels)
+        return words
 
     def measure_confidence(
         self,
@@ -457,7 +460,7 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
         return self._inputs.training(texts, target, unlabelled, sample_weight)
 
     def _learn_ordinary(self, data: TrainingData) -> None:
-        """Labelled documents, and the pool under the labels that the model gives."""
+        """Learn what is ordinary, from labelled documents and the answers to a pool."""
         known: list[Any] = data.labels.tolist()
         if data.n_pool:
             best = self._answering().decide(data.pool).best
@@ -565,7 +568,7 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
         return fitted
 
     def _outdate(self) -> None:
-        """What was known about errors and novelty does not hold after a change."""
+        """Drop what was known about errors and novelty, and warn who relies on it."""
         for parameter, value, known, method in (
             ("max_error", self.max_error, self.evidence_, "measure_confidence"),
             ("max_novelty", self.max_novelty, self.novelty_, "measure_novelty"),
@@ -936,7 +939,7 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
         return tags
 
     def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
-        """Where answers are matrices of 0 and 1, labels are the columns' numbers."""
+        """Report a missing model, or labels that are no columns of a 0/1 matrix."""
         yield from super()._faults(sizes)
         if self.plan_ is None or self.text_model_ is None:
             yield " has no model"

@@ -274,7 +274,7 @@ class TextModel:
         vars(self).update(state, used_names={})
 
     def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
-        """The model is fitted on these columns, and says how sure it is."""
+        """Report a model of other columns, or one that cannot say how sure it is."""
         if getattr(self.model, "n_features_in_", None) != self.columns.width:
             yield ".model is fitted on other columns"
         if not (self.calibrator or self.multi_label or has_probabilities(self.model)):
@@ -364,8 +364,9 @@ class Plan:
     ) -> TextModel:
         """Learn from the documents."""
         if self.by_term:
-            check_parameters(self.estimator)
-            sums = self.sums(data.texts, data.labels, data.classes, weight=data.weight)
+            sums = TermSums.of_texts(
+                self.columns.counter, data.texts, data.labels, data.classes, data.weight
+            )
             return self.from_sums(sums)
         columns, rows, pool = self._rows(data)
         model = self._unfitted(len(data.labels))
@@ -395,27 +396,27 @@ class Plan:
         columns, statistics = sums.columns(
             self.columns.counter, None if before is None else before.columns
         )
-        factor = self.class_weight.of_classes(sums.classes, sums.docs)
+        factor = self.class_weight.of_classes(statistics.classes, statistics.docs)
         weighted = statistics if factor is None else statistics.scaled(factor)
         model = clone(self.estimator).finalise(weighted)
         return TextModel(columns, model, class_factor=factor, sums=sums)
 
     def _rows(self, data: TrainingData) -> tuple[Columns, Rows, Any]:
         """Columns, the rows of the labelled documents, and those of the pool."""
-        n, template = len(data.labels), self.columns.at_most(data.n_classes)
+        n, template = len(data.labels), self.columns.at_most(len(data.classes))
         columns, rows = template.fit(
             data.texts, data.pool if self.columns_from_pool else None
         )
         if not any(b.width for b in columns.blocks if b.kind == "word"):
             raise no_term_left(template.counter)
         pool = None
-        if self.uses_pool and data.n_pool:
+        if data.n_pool and self.uses_pool:
             pool = rows[n:] if len(rows) > n else columns.rows(data.pool)
             pool = pool if takes_rows(self.estimator) else pool.matrix
         return columns, rows[:n] if len(rows) > n else rows, pool
 
     def _unfitted(self, n_documents: int) -> Estimator:
-        """The estimator to fit to so many documents."""
+        """A new estimator, set up for so many documents."""
         model = clone(self.estimator)
         if self.multi_label and n_documents > _MANY_DOCUMENTS:
             # Thresholds of many documents are known from fewer folds.
@@ -550,7 +551,7 @@ _WEIGHTINGS: Mapping[Fed, TfidfWeighting | None] = {
 def _suited(
     wanted: Mapping[str, object], asked: Mapping[str, object]
 ) -> dict[str, object]:
-    """Parameters of a counter: those that suit the model where a user asks nothing."""
+    """Parameters of a counter: the user's, else those that suit the model."""
     if asked.get("analyzer", "word") != "word":
         words_only = ("token_pattern", "ngram_range")
         wanted = {name: v for name, v in wanted.items() if name not in words_only}
@@ -585,11 +586,11 @@ class Planner:
         features = self.features
         if views and (features is None or isinstance(features, Mapping)):
             features = _suited(estimator.wanted_of_counter, features or {})
-        own = offers(features, "fit_transform")
+        counter = make_counter(features, self.n_jobs)
         template = ColumnsTemplate(
-            make_counter(features, self.n_jobs),
+            counter,
             # tf-idf for the models that want it, unless the user brings a vectorizer.
-            None if own else _WEIGHTINGS[declared.fed],
+            None if counter is features else _WEIGHTINGS[declared.fed],
             shared=getattr(estimator, "vocabulary", None) == "shared",
             views=views,
             encoder=self.encoder if "vector" in views else None,
@@ -626,4 +627,6 @@ class Planner:
                 "TextClassifier.model must be a model name or a scikit-learn "
                 f"classifier, got {model!r}."
             )
+        if isinstance(model, ScoringClassifier):
+            check_parameters(model)
         return model_of(model), model

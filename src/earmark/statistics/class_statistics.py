@@ -21,7 +21,16 @@ from earmark.kernels.rows import (
     require_counts,
     scale_rows,
 )
-from earmark.stored import EXACT, counts, csr, labels, optional, stored, words
+from earmark.stored import (
+    EXACT,
+    counts,
+    csr,
+    declared_by,
+    labels,
+    optional,
+    stored,
+    words,
+)
 from earmark.typing import (
     ArrayLike,
     BoolVector,
@@ -78,14 +87,16 @@ class AdditiveStatistics(ABC):
     def __eq__(self, other: object) -> bool:
         if type(self) is not type(other):
             return NotImplemented
-        return all(_same(part, vars(other)[name]) for name, part in vars(self).items())
+        names = declared_by(type(self)).rules
+        return all(_same(getattr(self, n), getattr(other, n)) for n in names)
 
     __hash__ = None  # type: ignore[assignment]
 
     def _with(self, **parts: object) -> Self:
-        """Another one that differs in some attributes."""
+        """A copy with other values of some attributes."""
         other = copy.copy(self)
-        vars(other).update(parts)
+        for name, part in parts.items():
+            setattr(other, name, part)
         return other
 
 
@@ -94,18 +105,18 @@ _Additive = TypeVar("_Additive", bound=AdditiveStatistics)
 
 def among(statistics: _Additive, classes: Labels, *names: str) -> _Additive:
     """A copy with a row for each of more classes in the arrays of these names."""
-    wider, parts = copy.copy(statistics), vars(statistics)
-    if not np.array_equal(classes, parts["classes"]):
+    wider: Any = copy.copy(statistics)
+    own: Labels = wider.classes
+    if not np.array_equal(classes, own):
         index = {label: i for i, label in enumerate(classes.tolist())}
         try:
-            rows = np.asarray(
-                [index[label] for label in parts["classes"].tolist()], int
-            )
+            rows = np.asarray([index[label] for label in own.tolist()], int)
         except KeyError as error:
             raise DataError(f"the class {error.args[0]!r} was never added") from None
-        moved = {name: _moved(parts[name], rows, len(classes)) for name in names}
-        vars(wider).update(moved, classes=classes)
-    return wider
+        for name in names:
+            setattr(wider, name, _moved(getattr(wider, name), rows, len(classes)))
+        wider.classes = classes
+    return wider  # type: ignore[no-any-return]
 
 
 def _same(left: Sums, right: Sums) -> bool:
@@ -119,7 +130,7 @@ def _same(left: Sums, right: Sums) -> bool:
 
 
 def _moved(sums: Sums, rows: IntVector, n_rows: int) -> Sums:
-    """The same columns, each row at its place among more rows."""
+    """Put each row at its place among more rows."""
     if sparse.issparse(sums):
         entries, shape = sums.tocoo(), (n_rows, sums.shape[1])
         return sparse.csr_array((entries.data, (rows[entries.row], entries.col)), shape)
@@ -300,7 +311,7 @@ class ClassStatistics(AdditiveStatistics):
     def copy(self) -> Self:
         """An independent copy; the terms are not changed and need none."""
         names = ("classes", "docs", "tokens", "presence")
-        return self._with(**{name: vars(self)[name].copy() for name in names})
+        return self._with(**{name: getattr(self, name).copy() for name in names})
 
     # -- learning and forgetting --------------------------------------------
 
@@ -325,7 +336,8 @@ class ClassStatistics(AdditiveStatistics):
             terms, mine, theirs = _merged_places(terms, other.terms)
         left = self._placed(classes, terms, mine)
         left._combine(other._placed(classes, terms, theirs), +1)
-        vars(self).update(vars(left))
+        self.classes, self.terms, self.docs = left.classes, left.terms, left.docs
+        self.tokens, self.presence = left.tokens, left.presence
         return self
 
     def subtract(self, other: ClassStatistics) -> Self:
@@ -364,7 +376,7 @@ class ClassStatistics(AdditiveStatistics):
     def _placed(
         self, classes: Labels, terms: Terms | None, places: IntVector | None
     ) -> ClassStatistics:
-        """These sums among other classes and terms; ``places`` of columns ascend."""
+        """Lay these sums out for other classes and terms; ``places`` ascend."""
         tokens, presence = self.tokens, self.presence
         if places is not None and terms is not None:
             tokens = _renumbered(tokens, places, len(terms))
@@ -399,12 +411,12 @@ class ClassStatistics(AdditiveStatistics):
         terms: Terms | None = None,
     ) -> ClassStatistics:
         """Wrap sums made elsewhere, such as by a fused pass over raw text."""
-        return cls(classes)._with(
-            docs=np.asarray(docs),
-            tokens=canonical_rows(tokens),
-            presence=canonical_rows(presence),
-            terms=None if terms is None else _as_terms(terms),
-        )
+        statistics = cls(classes)
+        statistics.docs = np.asarray(docs)
+        statistics.tokens = canonical_rows(tokens)
+        statistics.presence = canonical_rows(presence)
+        statistics.terms = None if terms is None else _as_terms(terms)
+        return statistics
 
     def _counted(self, X: MatrixLike, y: ArrayLike, sample_weight: WeightsLike) -> Self:
         rows = canonical_rows(X)
@@ -423,7 +435,7 @@ class ClassStatistics(AdditiveStatistics):
     def _refuse_overflow(
         self, rows: SparseMatrix, y_index: IntVector, weight: Sums | None
     ) -> None:
-        """Whole counts whose sums int64 cannot hold are an error, not a wrong sum."""
+        """Refuse whole counts whose sums int64 cannot hold."""
         heaviest = 1.0 if weight is None else float(weight.max(initial=0))
         if float(rows.data.sum(dtype=np.float64)) * heaviest < _LARGEST:
             return

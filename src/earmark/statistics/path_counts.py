@@ -176,7 +176,7 @@ def _presence(B: MatrixLike, name: str) -> SparseMatrix:
 def _same_columns(
     corpus: MatrixLike, matrix: SparseMatrix, terms: IntVector
 ) -> PresenceRows:
-    """The corpus cut to the terms of the class."""
+    """Presences of the whole corpus, in the columns that the class has."""
     others = _presence(corpus, "corpus")
     if others.shape[1] != matrix.shape[1]:
         raise DataError(
@@ -187,7 +187,7 @@ def _same_columns(
 
 
 def _is_safe(bound: float) -> bool:
-    """Whether int64 holds every sum; a warning where it does not."""
+    """Whether int64 holds every sum; warn where it does not."""
     if bound < _INT64_ROOM:
         return True
     warnings.warn(

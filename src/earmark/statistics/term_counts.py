@@ -169,7 +169,7 @@ class TermCounts:
 
 
 def _narrow(values: IntVector) -> NDArray[Any]:
-    """The same whole numbers >= 0 in the least space."""
+    """Store whole numbers >= 0 in the smallest type that holds them."""
     return values.astype(np.min_scalar_type(int(values.max(initial=0))))
 
 
@@ -180,7 +180,7 @@ def _ends(lengths: NDArray[Any]) -> IntVector:
 
 
 def _steps(indices: IntVector, starts: IntVector) -> IntVector:
-    """From each column to the next in its row; the first of a row from 0."""
+    """Distances between neighboring columns of a row, the first one from 0."""
     steps = np.diff(indices, prepend=indices[:1])
     first = starts[:-1][np.diff(starts) > 0]
     steps[first] = indices[first]
@@ -188,7 +188,7 @@ def _steps(indices: IntVector, starts: IntVector) -> IntVector:
 
 
 def _places(steps: NDArray[Any], starts: IntVector) -> NDArray[np.int32]:
-    """The columns again."""
+    """Turn distances between neighboring columns into the columns again."""
     walked = _ends(steps)
     return (walked[1:] - np.repeat(walked[starts[:-1]], np.diff(starts))).astype(
         np.int32

@@ -147,8 +147,8 @@ class TermSums:
         if not sum(part.n_features for part in pruned):
             raise no_term_left(counter)
         joined = ClassStatistics.from_sums(
-            self.classes,
-            self.parts[0].docs,
+            pruned[0].classes,
+            pruned[0].docs,
             sparse.hstack([part.tokens for part in pruned], format="csr"),
             sparse.hstack([part.presence for part in pruned], format="csr"),
         )
@@ -156,7 +156,7 @@ class TermSums:
         return known_columns(counter, terms, before), joined
 
     def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
-        """All parts name their terms, and have the same classes."""
+        """Report parts without terms, or of different classes."""
         if any(part.terms is None for part in self.parts):
             yield ".parts must name their terms"
         first = self.parts[0].classes

@@ -120,7 +120,8 @@ class UnitVectorSums(AdditiveStatistics):
             )
         classes, names = union(self.classes, other.classes), ("docs", "signed", "sums")
         left = among(self, classes, *names)._combine(among(other, classes, *names), +1)
-        vars(self).update(vars(left))
+        self.classes, self.docs = left.classes, left.docs
+        self.signed, self.sums = left.signed, left.sums
         return self
 
     def _counted(
@@ -172,7 +173,7 @@ class UnitVectorSums(AdditiveStatistics):
 
     @staticmethod
     def _refuse_unknown(docs: Sums, signed: Sums, sums: SparseMatrix) -> None:
-        """What is left must be the sums of documents: DataError if it cannot be."""
+        """Refuse a rest that cannot be the sums of documents."""
         row = np.repeat(np.arange(len(docs)), np.diff(sums.indptr))
         impossible = (
             docs.min(initial=0) < 0
@@ -189,7 +190,7 @@ class UnitVectorSums(AdditiveStatistics):
 
 
 def _without_dust(total: Sums) -> Sums:
-    """Fractional weights leave rounding dust where nothing is left."""
+    """Drop what rounding leaves of fractional weights where nothing should be left."""
     return (
         total if total.dtype.kind == "i" else np.where(np.abs(total) < 1e-9, 0, total)
     )

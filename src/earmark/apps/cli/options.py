@@ -86,7 +86,7 @@ def argument(metavar: str, about: str) -> Any:
 
 
 def _parser(read: Callable[[str], object]) -> Callable[[str], object]:
-    """The same, with wrong usage for what cannot be read."""
+    """Make a reader of values report what it cannot read as wrong usage."""
 
     def parse(text: str) -> object:
         try:
@@ -135,7 +135,7 @@ def groups(command: Callable[..., None]) -> Callable[..., None]:
     paragraphs = (inspect.getdoc(command) or "").split("\n\n")
     run.__doc__ = "\n\n".join(" ".join(text.split()) for text in paragraphs)
     run.__annotations__ = {one.name: one.annotation for one in options}
-    vars(run)["__signature__"] = inspect.Signature(options)
+    run.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
     return run
 
 

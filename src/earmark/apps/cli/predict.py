@@ -315,7 +315,7 @@ def _answers(
 def _copies(
     batch: Documents, id_column: str | None, with_text: bool
 ) -> Iterator[dict[str, Any]]:
-    """Row number or id, the columns to keep, and the text if asked for."""
+    """What a row of the output repeats of its document: id, columns and text."""
     columns: dict[str, Any] = {"row": batch.rows}
     if id_column is not None:
         columns = {id_column: batch.ids}

@@ -65,7 +65,7 @@ def reproduce(
 
 
 def _experiments() -> Any:
-    """What runs the experiments: on the path, here, or beside the sources."""
+    """Import the experiments, from the path, this folder or beside the sources."""
     for folder in (Path.cwd(), *Path(__file__).resolve().parents):
         if _is_found():
             break

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -236,7 +236,7 @@ def _as_large(
     large: options.PartsOptions,
     whole: dict[str, str | None],
 ) -> options.PartsOptions:
-    """A limit of memory for large data that can be read in parts, and that is said."""
+    """Set a limit of memory for large data that can be read in parts, and say so."""
     from earmark.models.base.declaration import MODELS
 
     together = (large.memory, files.multi_label, files.merge_labels, files.format)
@@ -263,7 +263,7 @@ def _require_parts(
     if classifier.model not in ("auto", "semi-supervised"):
         refused["--max-error"] = classifier.max_error
         refused["--novelty"] = classifier.max_novelty
-    options.refuse_with_parts(refused, **vars(large))
+    options.refuse_with_parts(refused, **asdict(large))
     if large.keep_parts and large.dask is not None:
         raise typer.BadParameter(
             "workers keep nothing: leave out --dask.", param_hint="--keep-parts"
@@ -539,7 +539,7 @@ def _known_labels(
 
 
 def _stop_abstaining(classifier: TextClassifier, model: Path, answer_all: bool) -> None:
-    """The evidence behind abstaining is that of the old model: out of date."""
+    """Refuse to change a model that abstains; with ``answer_all`` it stops doing so."""
     abstains = classifier.max_error is not None or classifier.max_novelty is not None
     if abstains and not answer_all:
         raise NotSupportedError(

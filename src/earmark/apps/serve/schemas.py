@@ -194,7 +194,7 @@ def _optional(description: str | None = None) -> Any:
 
 
 def _whole(value: object) -> object:
-    """JSON has one kind of number: 5.0 is 5."""
+    """Turn 5.0 into 5, since JSON has one kind of number."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
@@ -347,7 +347,7 @@ def describe(
 def _operation(
     summary: str, body: str | None, reply: str | None, refusals: dict[int, str]
 ) -> JsonObject:
-    """A path with one method: POST if it takes a body, else GET."""
+    """Describe a path for OpenAPI: POST if it takes a body, else GET."""
     content = _TEXT if reply is None else _json(reply)
     responses: JsonObject = {"200": {"description": "OK", "content": content}}
     for status, words in refusals.items():

@@ -206,7 +206,7 @@ def _class_rows(report: Report) -> list[JsonObject]:
 
 
 def _slider(curve: AccuracyCoverage) -> JsonObject:
-    """What every threshold would answer, and how much of it is right."""
+    """Figures for a slider: what each threshold would answer, and how accurately."""
     chosen = spread(len(curve.coverage), _SLIDER_STEPS)
     right = np.round(curve.accuracy[chosen] * curve.answered[chosen])
     return {

@@ -66,7 +66,7 @@ class AdditiveClassifier(ScoringClassifier):
         """Log posteriors of training rows, each taken out of its own class (NB8)."""
 
     def _tune(self, X: Matrix, labels: Labels, sample_weight: WeightsLike) -> Self:
-        """What is chosen on the training documents once they are learned: nothing."""
+        """Tune settings on the documents just learned; by default there are none."""
         return self
 
     def _lost(self, sample_weight: WeightsLike, n_samples: int) -> FloatVector:
@@ -199,7 +199,7 @@ class AdditiveClassifier(ScoringClassifier):
             )
 
     def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
-        """The statistics are about the classes of the model."""
+        """Report statistics of other classes than the model's."""
         if not np.array_equal(self.statistics_.classes, self.classes_):
             yield ".statistics_ has other classes than the model"
 

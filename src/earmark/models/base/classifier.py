@@ -106,7 +106,7 @@ class ScoringClassifier(ClassifierMixin, BaseEstimator, ABC):
     def _training_data(
         self, X: MatrixLike, y: ArrayLike, *, reset: bool = True
     ) -> tuple[Matrix, Labels]:
-        """X and y as fit and its relatives take them."""
+        """Check X and y as ``fit`` and its relatives need them."""
         X, labels = validate_data(
             self, X, y, accept_sparse="csr", dtype=self._numbers, reset=reset
         )
@@ -115,7 +115,7 @@ class ScoringClassifier(ClassifierMixin, BaseEstimator, ABC):
         return X, labels
 
     def _validated(self, X: MatrixLike) -> Matrix:
-        """X as predict and its relatives take it."""
+        """Check X as ``predict`` and its relatives need it."""
         check_is_fitted(self)
         return validate_data(
             self, X, accept_sparse="csr", dtype=np.float64, reset=False
@@ -272,7 +272,7 @@ class JointClassifier(LogitClassifier):
         return self.class_scores(X)
 
     def _possible(self, joint: FloatMatrix) -> FloatMatrix:
-        """Documents impossible under every class fall back to the prior (NB7)."""
+        """Give documents that are impossible under every class the prior (NB7)."""
         impossible = np.all(np.isneginf(joint), axis=1, keepdims=True)
         if np.any(impossible):
             warnings.warn(

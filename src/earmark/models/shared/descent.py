@@ -102,7 +102,7 @@ class DescentClassifier(CallbackSupportMixin, RankingClassifier, LogitClassifier
         """The arrays that training changes."""
 
     def _learns_in_passes(self) -> bool:
-        """True, or an error that says why there cannot be one more pass."""
+        """Say that one more pass is possible; raise an error if it is not."""
         return True
 
     def _meet(self, data: TrainingSet) -> None:

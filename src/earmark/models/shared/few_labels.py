@@ -448,7 +448,7 @@ def scale_of_confidence(
 
 
 def _confidence(scores: FloatMatrix, scale: float) -> float:
-    """Mean probability of the likeliest class."""
+    """Mean probability of the likeliest class, for scores times ``scale``."""
     return float(np.exp(log_normalize(scale * scores).max(axis=1)).mean())
 
 

@@ -365,7 +365,7 @@ def choose(
 
 
 def _by_lot(task: Task, most: int, most_entries: float, seed: int) -> IntVector:
-    """All documents, or so many by lot."""
+    """Numbers of all documents, or of at most so many drawn by lot."""
     n_entries = task.views.rows.nnz * task.truth.shape[1] / len(task)
     most = int(min(most, max(_LEAST, most_entries / max(n_entries, 1.0))))
     if len(task) <= most:
@@ -451,7 +451,7 @@ class _Trials:
         return bool(self.trains[0].views.dense.shape[1])
 
     def _path(self, settings: Settings, strengths: Sequence[float]) -> Judged:
-        """The best of rising strengths, up to two rises of the loss in a row."""
+        """Try rising strengths until the loss rises twice in a row; take the best."""
         machines = [train.machines(settings) for train in self.trains]
         every: list[Judged] = []
         for strength in strengths:

@@ -190,7 +190,7 @@ class MultinomialProblem(NodeProblem):
     def _set_columns(
         self, documents: IntVector, n_nodes: int, events: MultinomialEvents
     ) -> None:
-        """The class's own columns, by the documents that hold each term."""
+        """Number the terms that the class's documents hold, the most frequent first."""
         self.n_nodes = n_nodes
         self.hard = events.hard
         self._events = events
@@ -255,7 +255,7 @@ class MultinomialProblem(NodeProblem):
         return self._params(table, last, log_weight, tiling)
 
     def _with_last(self, columns: FloatMatrix, total: float) -> FloatMatrix:
-        """(R, columns) -> (R, H): the last node has what the others leave."""
+        """Append what the other nodes leave to the last one, (R, columns) -> (R, H)."""
         if not self._tiling(1).anchored:
             return columns
         rest = total - columns.sum(axis=1, keepdims=True)
@@ -272,7 +272,7 @@ class MultinomialProblem(NodeProblem):
         return np.maximum(rest, dtype(alpha), out=rest)
 
     def _hidden_weights(self, docs: FloatMatrix, mass: FloatMatrix) -> FloatMatrix:
-        """P(h|c) by document mass or by token mass (HB5)."""
+        """The share of each hidden node in its class, by documents or tokens (HB5)."""
         if self._events.hidden_prior == "documents":
             return document_mass(docs)
         total = mass.sum(axis=1, keepdims=True)
@@ -337,13 +337,13 @@ class MultinomialProblem(NodeProblem):
         return np.asarray(evidence) + self._base_evidence(rows)[:, None]
 
     def _tiling(self, n_restarts: int) -> Tiling:
-        """Smoothed nodes are anchored; without it a last 0 would be rounded away."""
+        """How the nodes of all restarts are laid out in tiles."""
         anchored = self._events.alpha > 0 and self.n_nodes > 1
         return Tiling(n_restarts, self.n_nodes, anchored)
 
 
 def _column_sums(values: FloatMatrix) -> FloatVector:
-    """Sums over the terms, one after another whatever the number of columns."""
+    """Sum over the terms, in one order whatever the number of columns."""
     if values.shape[1] == 1:  # NumPy would add it up in pairs
         return np.asarray(np.cumsum(values)[-1:])
     return np.asarray(values.sum(axis=0))
@@ -510,7 +510,7 @@ def _natural(mean: Any, var: Any) -> tuple[Any, Any]:
 
 
 def _offset(mean: Any, var: Any) -> Any:
-    """What is left of log N(z; mean, var), summed over the features."""
+    """The part of the normal log-density without z, summed over the features."""
     return -0.5 * (_LOG_2PI + np.log(var) + mean**2 / var).sum(axis=0)
 
 

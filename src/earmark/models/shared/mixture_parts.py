@@ -161,7 +161,7 @@ class PartsFit(Fit):
     def _validation(
         self, is_left_out: BoolVector
     ) -> tuple[Matrix, IntVector, FloatVector]:
-        """Documents to choose by, brought here."""
+        """Fetch documents to choose by from the parts: those left out, or all."""
         mask = (
             is_left_out if is_left_out.any() else np.ones(len(is_left_out), dtype=bool)
         )

@@ -184,7 +184,7 @@ class Search:
     def _problem(
         self, documents: ClassDocuments, n_nodes: int | None = None
     ) -> NodeProblem:
-        """A class has no more nodes than different documents to put in them."""
+        """Prepare a class for EM, with at most one node per different document."""
         # The product of sums is naive Bayes whatever the nodes hold (HB6).
         if n_nodes is None:
             n_nodes = self.n_hidden
@@ -199,7 +199,7 @@ class Search:
         return problem.evidence(params, rows)
 
     def _blocks(self, problem: NodeProblem, n_restarts: int) -> list[slice]:
-        """Blocks of restarts of bounded memory."""
+        """Divide the restarts into blocks that fit in memory."""
         columns = problem.rows.matrix.shape[1] * problem.n_nodes
         size = _BLOCK_BYTES // (columns * np.dtype(self.events.dtype).itemsize)
         step = max(1, size)
@@ -286,7 +286,7 @@ class Fit:
     # -- data -----------------------------------------------------------------------
 
     def _n_restarts(self) -> int:
-        """Starts differ only if some class has more than one node."""
+        """How many restarts: one if no class has more than one node."""
         single = all(n == 1 for n in as_list(self.model.n_hidden))
         return 1 if single else int(self.model.n_restarts)
 

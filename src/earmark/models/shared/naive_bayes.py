@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeAlias
 
@@ -36,7 +37,9 @@ from earmark.typing import (
 # A count that smooths: it is added to others.
 Added: TypeAlias = Annotated[float, Limits(0.0, hint="it is added to every count")]
 DENSE_CELLS = 2**24
-"""Classes times terms up to which all weights are kept, 256 MB of them."""
+"""Classes times terms up to which all weights are kept, 128 MB of them."""
+MOST_EMPTY_CELLS = 2**25
+"""Classes times terms that a file may ask for with next to no sums in it."""
 
 
 @dataclass(frozen=True)
@@ -72,10 +75,12 @@ class SparseWeights:
         return self[np.arange(len(self.by_term))]
 
 
-def is_spread_out(counts: SparseMatrix, alpha: float) -> bool:
-    """Whether the weights of these class x term counts are better kept sparse."""
-    cells = counts.shape[0] * counts.shape[1]
-    return bool(alpha > 0 and cells > DENSE_CELLS and 4 * counts.nnz < cells)
+def is_mostly_nothing(sums: SparseMatrix) -> bool:
+    """Whether dense weights of these sums would be far larger than what they hold."""
+    # Hashed columns are a number in a file: only sums that are there say how many of
+    # them are real.
+    cells = sums.shape[0] * sums.shape[1]
+    return bool(cells > MOST_EMPTY_CELLS and cells > 64 * sums.nnz)
 
 
 def weighted_sums(
@@ -184,6 +189,19 @@ class CountNaiveBayes(JointClassifier, ClassPrior):
     def _validated(self, X: MatrixLike) -> Matrix:
         return canonical_rows(self._training_rows(super()._validated(X)))
 
+    @property
+    def _keeps_sparse(self) -> bool:
+        """Whether the weights are kept apart for the terms that a class has."""
+        counts = self.statistics_.tokens
+        cells = counts.shape[0] * counts.shape[1]
+        return bool(self.alpha > 0 and cells > DENSE_CELLS and 4 * counts.nnz < cells)
+
+    def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
+        """Report dense weights for columns of which next to nothing is stored."""
+        yield from super()._faults(sizes)
+        if is_mostly_nothing(self.statistics_.tokens) and not self._keeps_sparse:
+            yield ".statistics_ has too many columns for its counts"
+
     def _joint_log_likelihood(self, X: SparseMatrix) -> FloatMatrix:
         return weighted_sums(X, self._weights) + self._offset
 
@@ -250,14 +268,15 @@ class PresenceScores(JointClassifier):
         return self._log_present.T
 
     def _set_presence(self, log_present: FloatMatrix, log_missing: FloatMatrix) -> None:
-        """Take log P(present) and log P(absent), both (n_classes, n_features)."""
-        self._log_present = np.ascontiguousarray(log_present.T)
+        """Take log P(present) and log P(absent), (n_classes, n_features), as own."""
+        self._log_present = np.array(log_present.T, order="C")
         # A term in every document of a class (alpha = 0) makes its absence
         # impossible: log 0 is kept out of the sums and counted apart (NB7).
         certain = np.isneginf(log_missing)
         self._certain = np.ascontiguousarray(certain.T) if certain.any() else None
-        log_missing = np.where(certain, 0.0, log_missing)
-        self._weights = np.ascontiguousarray((log_present - log_missing).T)
+        log_missing[certain] = 0.0
+        log_present -= log_missing
+        self._weights = np.ascontiguousarray(log_present.T)
         self._absent = log_missing.sum(axis=1)
         self._offset = self.class_log_prior_ + self._absent  # NB3
 

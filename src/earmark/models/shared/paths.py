@@ -210,7 +210,7 @@ class PathWeights(BaseEstimator):
         return *paths.log_probabilities(self.alpha), has_term
 
     def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
-        """With smoothing, no term has the probability 0."""
+        """Report a probability of 0 in spite of smoothing."""
         logs = (self.log_present_, self.log_absent_)
         if self.alpha > 0 and not all(np.isfinite(log).all() for log in logs):
             yield ": a smoothed probability is 0"

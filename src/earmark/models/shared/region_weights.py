@@ -151,7 +151,7 @@ class RegionStatistics(AdditiveStatistics):
         return self
 
     def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
-        """Each region has sums of its columns; with a shared table there is one."""
+        """Report regions whose sums do not fit their columns."""
         widths = [len(columns) for columns in self.columns]
         needed = widths[:1] if self.shared else widths
         if needed != [part.n_features for part in self.parts]:

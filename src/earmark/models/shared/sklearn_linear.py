@@ -37,7 +37,7 @@ _LINEAR: dict[str, Any] = {
 
 
 def _machines(model: Any, sizes: Mapping[str, int]) -> Iterator[str]:
-    """Two classes have one machine, more have one each."""
+    """Report a wrong number of machines: one for two classes, else one for each."""
     n_classes = sizes["n_classes"]
     needed = 1 if n_classes == 2 else n_classes
     # RidgeClassifier has a plain vector of weights for two classes.

@@ -110,7 +110,7 @@ class WordTables(TransformerMixin, BaseEstimator):
         return parts
 
     def _lengths(self, vectors: FloatMatrix) -> FloatMatrix:
-        """The length of each part, for each of its numbers; 1 for parts that are 0."""
+        """The length of a number's part, for each number; 1 in parts that are all 0."""
         n, width = vectors.shape
         parts = vectors.reshape(n, 3, width // 3)
         lengths = np.linalg.norm(parts, axis=2)
@@ -128,7 +128,7 @@ class WordTables(TransformerMixin, BaseEstimator):
         super().__setstate__(state)
 
     def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
-        """There are three parts."""
+        """Report a table that does not have three parts."""
         if sizes["n_numbers"] % 3:
             yield ".table_ must have three parts"
 
@@ -302,7 +302,7 @@ class FewLabelViews(BaseEstimator):
         return terms
 
     def _faults(self, sizes: Mapping[str, int]) -> Iterator[str]:
-        """Columns are among those there are, weighted one by one, and in the tables."""
+        """Report words, phrases or tables that do not fit the columns."""
         n_words = len(self.words_)
         fits = (
             self.words_.max(initial=-1) < self.n_words_
