@@ -167,6 +167,7 @@ def serve(
     spare_imports()
     most = (max_body, max_text, max_batch, max_concurrency)
     limits = Limits(*most, answer_seconds=timeout)
+    logs_to_stderr("warning" if quiet else "info")
     app = make_app(
         models,
         limits=limits,
@@ -177,7 +178,6 @@ def serve(
         learn=learn,
         feedback=feedback,
     )
-    logs_to_stderr("warning" if quiet else "info")
     if token is None and not is_loopback(host):
         warn(f"anybody who reaches {host} can ask; see --token-file")
     named = f"serving {', '.join(map(str, models))}"
