@@ -27,6 +27,7 @@ from earmark.documents.stream import (
 )
 from earmark.documents.table import KnownColumn, Request, fault, listed, near
 from earmark.exceptions import DataError, EarmarkWarning, Try, only_in_python
+from earmark.kernels.text import LONGEST_TEXT, too_long
 
 _TEXT = "*.txt"
 
@@ -195,6 +196,8 @@ def _folder_batches(
     size, first, texts = 0, 0, []
     for end, (path, _) in enumerate(files, start=1):
         texts.append(_document(path, options.codec))
+        if len(texts[-1]) >= LONGEST_TEXT:
+            raise fault(str(path), too_long(len(texts[-1])))
         size += len(texts[-1])
         full = len(texts) == options.batch_size or size > options.batch_bytes
         if full or end == len(files):

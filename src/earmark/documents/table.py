@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 from earmark.documents.document import Documents, Texts
 from earmark.exceptions import DataError, EarmarkWarning, Named, Text, Try
+from earmark.kernels.text import LONGEST_TEXT, longest_text, too_long
 from earmark.missing import is_missing
 from earmark.parameters import require_one_of
 
@@ -328,6 +329,11 @@ def to_documents(
         texts = parts[0]
     else:
         texts = ["\n".join(cells) for cells in zip(*parts, strict=True)]
+        parts = [texts]
+    for name, column in zip(plan.texts, parts, strict=False):
+        length, index = longest_text(column)
+        if length >= LONGEST_TEXT:
+            raise table.fault(too_long(length), index, name)
     labels = None if plan.label is None else _labels(table, plan.label, request)
     ids = None if plan.id is None else _ids(table, plan.id)
     if register is not None and plan.id is not None and ids is not None:
