@@ -22,7 +22,11 @@ def summary_of(classifier: TextClassifier) -> str:
     lines += _promise(classifier)
     if classifier.learned_confidence_ is not None:
         lines.append(classifier.learned_confidence_.words)
-    elif classifier.learn_confidence and not classifier.is_multi_label_:
+    elif (
+        classifier.learn_confidence
+        and evidence is not None
+        and not classifier.is_multi_label_
+    ):
         lines.append("confidence: log-odds; nothing was learned that ranks better")
     if classifier.novelty_ is not None:
         lines.append(classifier.novelty_.words(classifier.max_novelty))
