@@ -71,6 +71,8 @@ class Evidence:
     """p-value that the document is like the training documents, (n_answers,)."""
     n_copies: int = 0
     """Documents left out because they nearly repeat another."""
+    n_drawn_from: int = 0
+    """Documents that those judged were drawn from by lot; 0: none was left out so."""
 
     def __len__(self) -> int:
         return len(self.correct)

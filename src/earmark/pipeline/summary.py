@@ -45,7 +45,17 @@ def _accuracy(evidence: Evidence) -> str:
     documents = f"document{'' if n == 1 else 's'}"
     return (
         f"accuracy {evidence.accuracy:.3f} on {n:,} {kind} {documents}{each}"
-        f"{_copies(evidence)}"
+        f"{_lot(evidence)}{_copies(evidence)}"
+    )
+
+
+def _lot(evidence: Evidence) -> str:
+    """How many documents there were, if not all were judged."""
+    if not evidence.n_drawn_from:
+        return ""
+    return (
+        f", drawn by lot from {evidence.n_drawn_from:,}, since there are so many "
+        "classes"
     )
 
 
