@@ -1,6 +1,7 @@
 """Files that are whole or not there, rows as bytes, lock files, and where caches lie.
 
-A file is written atomically: temporary file, fsync, rename, fsync folder.
+A file is written atomically: temporary file, fsync, rename, fsync folder. Lines that
+are appended are all there afterwards, or none is.
 
 A writer that is killed leaves its temporary file behind; the next one with the same
 target removes it. A live writer holds a lock on its temporary file, so that writers
@@ -18,6 +19,7 @@ import os
 import secrets
 import stat
 import sys
+import threading
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import ModuleType
@@ -29,6 +31,7 @@ except ImportError:  # Windows: an open file cannot be removed, which serves as 
     fcntl = None
 
 _PIECE = 2**24
+_appending = threading.Lock()
 
 
 def write_whole(
@@ -151,6 +154,80 @@ def _sync_folder(folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def append_lines(path: str | os.PathLike[str], lines: bytes) -> None:
+    """Add whole lines to a file, on disk when it returns; on an error it stays."""
+    with _at_the_end(path) as (descriptor, length):
+        data, done = memoryview(_end_of_line(descriptor, length) + lines), 0
+        try:
+            while done < len(data):  # a write may take fewer bytes than it was given
+                done += os.write(descriptor, data[done : done + _PIECE])
+            os.fsync(descriptor)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.ftruncate(descriptor, length)
+            raise
+
+
+def mend_json_lines(path: str | os.PathLike[str]) -> int:
+    """End the last line of a file; how many bytes of a torn one were cut off.
+
+    A process that was killed while it wrote leaves half a line. Nobody was told that
+    it had arrived, and with the next line behind it neither could be read.
+    """
+    if not os.path.isfile(path):
+        return 0
+    with _at_the_end(path) as (descriptor, length):
+        if not _end_of_line(descriptor, length):
+            return 0
+        start = _start_of_line(descriptor, length)
+        os.lseek(descriptor, start, os.SEEK_SET)
+        last = os.read(descriptor, length - start)
+        try:
+            json.loads(last)
+        except ValueError:
+            if last.startswith(b"{"):
+                os.ftruncate(descriptor, start)
+                os.fsync(descriptor)
+                return length - start
+        os.write(descriptor, b"\n")
+        return 0
+
+
+@contextlib.contextmanager
+def _at_the_end(path: str | os.PathLike[str]) -> Iterator[tuple[int, int]]:
+    """Descriptor and length of a file that nobody else appends to meanwhile."""
+    flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
+    with _appending:
+        descriptor = os.open(path, flags, 0o666)
+        try:
+            if fcntl is not None:
+                with contextlib.suppress(OSError):  # a file system without locks
+                    fcntl.flock(descriptor, fcntl.LOCK_EX)
+            yield descriptor, os.lseek(descriptor, 0, os.SEEK_END)
+        finally:
+            os.close(descriptor)
+
+
+def _end_of_line(descriptor: int, length: int) -> bytes:
+    """The line break that a file lacks at its end."""
+    if not length:
+        return b""
+    os.lseek(descriptor, length - 1, os.SEEK_SET)
+    return b"" if os.read(descriptor, 1) == b"\n" else b"\n"
+
+
+def _start_of_line(descriptor: int, end: int) -> int:
+    """Where the last line of a file begins."""
+    while end:
+        begin = max(0, end - _PIECE)
+        os.lseek(descriptor, begin, os.SEEK_SET)
+        at = os.read(descriptor, end - begin).rfind(b"\n")
+        if at >= 0:
+            return begin + at + 1
+        end = begin
+    return 0
 
 
 def json_line(row: object) -> bytes:

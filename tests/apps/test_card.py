@@ -5,11 +5,14 @@ import re
 from html.parser import HTMLParser
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from earmark import TextClassifier
 from earmark.apps.card import card_facts, to_html, to_markdown
 from earmark.apps.cli.main import app
+from earmark.apps.harmless import harmless
 from earmark.documents import Documents
 from earmark.documents.document import fingerprint
 
@@ -70,6 +73,98 @@ def test_what_comes_from_the_data_cannot_break_the_card(model):
     assert "&lt;b&gt;" in page or "<b>" not in page
 
 
+HOSTILE = [
+    "``` <img src=x onerror=alert(1)> `",
+    "`<b>` | `` <script>x</script> ``",
+    "[click](javascript:alert(1)) ![x](http://evil.example/p.png)",
+    "<http://evil.example> http://evil.example www.evil.example",
+    "*a* _b_ **c** ~~d~~ ~e~ &lt;b&gt; &#60;i&#62; \\* \\",
+    "# a",
+    "1. a",
+    "- a",
+    "[a]: http://evil.example",
+    "end \\",
+    "a\nb\n\n# c\n```\n<b>",
+    "<!-- x",
+    "---",
+    "===",
+    "> a",
+    "\x1b]0;title\x07 \u202e",
+]
+_PIECES = ["`", "``", "```", "<b>", "<!--", "|", "\\", "*", "_", "[", "](", ")", "~~"]
+_PIECES += ["\n", "&amp;", "http://a.b", "#", "1.", "-", " ", "a", "!", "$", "{", "}"]
+
+
+def shown_with(facts, text):
+    """The parts of a card that is about labels, words, sources of this text."""
+    facts = facts | {
+        "name": text,
+        "classes": [text, "b"],
+        "counts": [(text, "1")],
+        "rare": [text, text],
+        "terms": [(text, f"{text}, {text}")],
+        "settings": [("setting class_names", text)],
+        "training": {"source": text, "labelled": 1, "unlabelled": 0},
+        "evaluation": None,
+        "test": {**dict.fromkeys(("accuracy", "low", "high", "macro_f1"), 0.5)}
+        | {"n_answers": 2, "source": text},
+    }
+    return to_markdown(facts, intended_use=text, about={"contact": text})
+
+
+def check_markdown(facts, text):
+    from markdown_it import MarkdownIt
+
+    page = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
+    tokens = page.parse(shown_with(facts, text))
+    blocks = {token.type for token in tokens}
+    assert not blocks & {"html_block", "code_block", "blockquote_open", "hr"}
+    assert "ordered_list_open" not in blocks
+    inline = [token for token in tokens if token.type == "inline"]
+    kinds = {child.type for token in inline for child in token.children}
+    assert kinds <= {"text", "text_special", "code_inline", "softbreak"}
+    plain = harmless(" ".join(text.split()))
+    cells = ["".join(c.content for c in token.children) for token in inline]
+    assert cells.count(plain) >= 6
+    code = [c.content for t in inline for c in t.children if c.type == "code_inline"]
+    assert all(one.startswith("earmark ") for one in code)
+    (fence,) = [token for token in tokens if token.type == "fence"]
+    assert fence.content.count("\n") == 3
+    headings = [token for token in tokens if token.type == "heading_open"]
+    assert len(headings) == 8
+
+
+@pytest.fixture(scope="module")
+def facts(tmp_path_factory):
+    path = tmp_path_factory.mktemp("card") / "m.earmark"
+    texts, labels = zip(*ROWS, strict=True)
+    TextClassifier("multinomial").fit(texts, labels).save(path)
+    return card_facts(path)
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_no_label_is_markup_in_the_markdown_card(facts, text):
+    check_markdown(facts, text)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.sampled_from(_PIECES), max_size=12).map("".join))
+def test_no_text_of_pieces_of_markup_is_markup_in_the_card(facts, text):
+    check_markdown(facts, text)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.text(max_size=20))
+def test_no_text_at_all_is_markup_in_the_card(facts, text):
+    check_markdown(facts, text)
+
+
+def test_bare_addresses_are_no_links_on_a_hub(facts):
+    shown = shown_with(facts, "http://evil.example www.evil.example")
+    assert "http://" not in shown.replace("load", "").split("```")[0]
+    assert "www." not in shown.split("```")[0]
+
+
 class Loaded(HTMLParser):
     """What a page would load, and whether its tags are closed."""
 
@@ -114,7 +209,7 @@ def test_a_promise_is_told_with_its_words(tmp_path):
     classifier = TextClassifier("multinomial", max_error=0.3).fit(texts, labels)
     classifier.save(path)
     facts = card_facts(path)
-    assert ("setting `max_error`", "0.3") in facts["settings"]
+    assert ("setting max_error", "0.3") in facts["settings"]
     assert classifier.thresholds_[0].words in to_markdown(facts)
 
 

@@ -333,3 +333,14 @@ def test_changes_of_several_processes_at_once_all_count(tmp_path, first):
     assert known["labelled"] == len(FIRST) + 4
     words = earmark.load(model).telling_terms(top=100)["animal"]
     assert {f"newword{i}" for i in range(4)} <= {word for word, _ in words}
+
+
+def test_what_was_learned_about_confidence_is_not_told_after_a_change():
+    texts = [f"{word} w{n}" for n, word in enumerate(["cats dogs", "cars roads"] * 30)]
+    labels = ["animal", "vehicle"] * 30
+    model = TextClassifier("multinomial", learn_confidence=True).fit(texts, labels)
+    model.measure_confidence(texts, labels)
+    assert "confidence" in model.summary()
+    model.partial_fit(["new cats"], ["animal"])
+    assert "confidence" not in model.summary()
+    assert "accuracy" not in model.summary()

@@ -4,6 +4,7 @@ import csv
 import json
 import os
 import re
+import shlex
 import stat
 import subprocess
 import sys
@@ -13,8 +14,11 @@ from typer.testing import CliRunner
 
 from earmark.apps.cli import console
 from earmark.apps.cli import main as cli
+from earmark.apps.harmless import harmless
 from earmark.distributed.fitting import predict as predict_parts
 from earmark.exceptions import DataError, EarmarkWarning
+from tests.apps.test_terminal import on_terminal
+from tests.pages import ROOT
 
 ROWS = [
     ("the cat sat on the mat", "animal"),
@@ -377,9 +381,23 @@ def test_the_column_that_training_guessed_comes_first(tmp_path):
     assert done.exit_code == 0, done.exception
     texts = [json.loads(line)["text"] for line in out.read_text().splitlines()]
     assert texts == ["the cat", "the car"]
-    # Without that column the guess is free.
-    plain = written(tmp_path / "plain.csv", [("a cat",)], ("text",))
-    assert run("predict", model, plain, "--out", out).exit_code == 0
+
+
+def test_a_table_without_the_column_of_the_model_is_refused(tmp_path, data):
+    model = trained(data, tmp_path)
+    rows = [("the cat", "animal"), ("the truck", "vehicle")]
+    other = written(tmp_path / "other.csv", rows, ("body", "kind"))
+    for command in (["predict"], ["evaluate"], ["filter", "--keep", "animal"]):
+        name, *more = command
+        out = [] if name != "filter" else ["-o", tmp_path / "kept"]
+        done = run(name, model, other, *more, *out)
+        assert done.exit_code == 1, command
+        said = done.exception.said(lambda name, value: f"--{name}")
+        assert "expected a column 'text' (the model's column)" in said
+        assert "the columns are 'body', 'kind'; name the text with --text" in said
+    with pytest.raises(DataError, match="expected a column 'text'"):
+        predict_parts(model, other, tmp_path / "labels")
+    assert run("predict", model, other, "--text", "body").exit_code == 0
 
 
 def test_a_seed_is_not_negative(data):
@@ -530,10 +548,9 @@ def test_a_file_without_a_header_is_asked_about(data, tmp_path):
     new = tmp_path / "new.csv"
     new.write_text("a cat\nthe car\n")
     pooled = ("train", data, "--label", "kind", "--unlabelled", new, "-o", model)
-    with pytest.warns(EarmarkWarning, match="no column 'text'; 'a cat' .* no header"):
-        assert run("predict", model, new).exit_code == 0
-    with pytest.warns(EarmarkWarning, match="no column 'text'; 'a cat'"):
-        predict_parts(model, new, tmp_path / "labels")
+    said = str(run("predict", model, new).exception)
+    assert "expected a column 'text' (the model's column), the columns are" in said
+    assert "the file has no header" in said
     with pytest.warns(EarmarkWarning, match="no column 'text'; 'a cat'"):
         assert run(*pooled).exit_code == 0
     new.write_text("a cat sat on the mat\nthe car\n")
@@ -645,3 +662,103 @@ def test_the_same_documents_in_another_file_are_told(data, tmp_path):
     other.write_bytes(data.read_bytes())
     said = run("evaluate", model, other).stderr
     assert f"was trained on the documents of {other}" in said
+
+
+def test_a_link_that_leads_nowhere_or_to_itself_is_called_so(tmp_path, data):
+    model = trained(data, tmp_path)
+    broken, loop = tmp_path / "broken.csv", tmp_path / "loop.csv"
+    broken.symlink_to(tmp_path / "gone.csv")
+    loop.symlink_to(loop)
+    for path, words in ((broken, "gone.csv', which is not"), (loop, "leads to itself")):
+        for args in (("predict", model, path), ("info", path), ("predict", path, data)):
+            said = str(run(*args).exception)
+            assert said.startswith(f"{path}: it is a link")
+            assert words in said
+            assert "did you mean" not in said
+
+
+def test_evaluate_names_the_file_with_labels_that_are_new(tmp_path, data):
+    model = trained(data, tmp_path)
+    new = written(tmp_path / "new.csv", [*ROWS, ("a b", "plant")])
+    with pytest.warns(EarmarkWarning) as said:
+        assert run("evaluate", model, new).exit_code == 0
+    (warning,) = [str(w.message) for w in said if "not learned" in str(w.message)]
+    assert warning.startswith(f"{new}: the model has not learned the label(s) plant")
+    other = written(tmp_path / "other.csv", [("a b", "plant")] * 2)
+    refused = str(run("evaluate", model, other).exception)
+    assert refused.startswith(f"{other}: the model has learned none of its labels")
+
+
+def test_a_long_header_is_not_repeated_whole(tmp_path, data):
+    model = trained(data, tmp_path)
+    name = "n" * 5000
+    new = written(tmp_path / "new.csv", [("a", "b")], (name, "t" * 5000))
+    for args in (("predict", model, new), ("train", new, "--label", name[:-1])):
+        said = str(run(*args).exception)
+        assert "'nnnn" in said
+        assert len(said.replace(str(tmp_path), "")) < 600
+
+
+def test_what_to_try_is_quoted_for_the_shell(tmp_path, data, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    odd = "a b`|$(c);.earmark"
+    done = run("train", data, "--label", "kind", "-o", odd)
+    (line,) = [x for x in done.output.splitlines() if "try: " in x]
+    *_, command = line.partition("try: ")
+    assert shlex.split(command) == ["earmark", "predict", odd, "NEW-DATA"]
+
+
+def test_no_label_of_a_stranger_commands_the_terminal(tmp_path, monkeypatch):
+    evil = "\x1b]0;owned\x07\x9b31m\u202e"
+    rows = [(text, evil if kind == "animal" else kind) for text, kind in ROWS]
+    path = tmp_path / "d.jsonl"
+    names = ("text", "kind", evil)
+    objects = [dict(zip(names, (*row, "x"), strict=True)) for row in rows]
+    path.write_text("\n".join(map(json.dumps, objects)))
+    model = tmp_path / "m.earmark"
+    test = tmp_path / "test.jsonl"
+    new = [*objects, objects[0] | {"kind": f"new {evil}"}]
+    test.write_text("\n".join(map(json.dumps, new)))
+    entry = [sys.executable, "-c", "from earmark.apps.cli.main import main; main()"]
+    for args in (
+        ("train", path, "--label", "kind", "--model", "multinomial", "-o", model),
+        ("info", model),
+        ("evaluate", model, test),
+        ("evaluate", model, test, "--json"),
+        ("check", path, "--label", "kind"),
+        ("explain", model, "the cat"),
+        ("card", model),
+        ("predict", model, path, "--keep", f"{evil},kind"),
+        ("predict", model, path, "--json", "--text", evil),
+        ("predict", model, path, "--id", evil + "x"),
+        ("filter", model, path, "--keep", "none", "-o", tmp_path / "kept"),
+        ("serve", model, "--feedback", f"{path}/{evil}"),
+        ("update", model, test, "--label", "kind"),
+    ):
+        command = shlex.join([*entry, *map(str, args)])
+        # On a terminal, where data are written to as well.
+        _, shown = on_terminal(f"stty -opost; {command}", tmp_path)
+        left = _OURS.sub("", shown)
+        assert not re.search("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202e]", left), args
+        done = subprocess.run(
+            [*entry, *map(str, args)], capture_output=True, cwd=tmp_path, check=False
+        )
+        if args[0] != "predict":  # whose rows are data in a pipe
+            assert b"\x1b" not in done.stdout + done.stderr, args
+
+
+# What the terminal gets from us: colors, the cursor shown and hidden, lines erased.
+_OURS = re.compile(r"\x1b\[\??[0-9;]*[mhlKAG]|\r")
+
+
+def test_json_on_a_terminal_is_the_same_data(tmp_path):
+    text = 'a\x1b\x9b\u202e\n\tb"\\'
+    assert json.loads(harmless(json.dumps(text, ensure_ascii=False))) == text
+
+
+def test_only_the_console_writes_to_the_terminal():
+    folder = ROOT / "src/earmark/apps/cli"
+    for path in folder.glob("*.py"):
+        if path.name != "console.py":
+            words = re.findall(r"typer\.(?:s?echo|secho)|\bprint\(", path.read_text())
+            assert not words, path

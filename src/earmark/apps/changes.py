@@ -49,6 +49,11 @@ def _changed_data(
         "classes": dict(sorted(counts.items())),
     }
     if "fingerprint" in known:
+        # The documents of the training are told by their own fingerprint. With one of
+        # them forgotten it would tell something about that one.
+        first = known.pop("first_fingerprint", known["fingerprint"])
+        if added:
+            known["first_fingerprint"] = first
         known["fingerprint"] = shifted_fingerprint(
             known["fingerprint"], fingerprint(documents), sign
         )
@@ -73,13 +78,26 @@ def _salted(salt: str, known: str) -> str:
 
 def has_learned(metadata: Mapping[str, object], *batches: Documents) -> bool:
     """Whether a model was trained on or updated by one of these sets of documents."""
-    known = metadata.get("training_data")
-    trained = known.get("fingerprint") if isinstance(known, dict) else None
-    updates = metadata.get("updates")
+    data = metadata.get("training_data")
+    facts = data if isinstance(data, dict) else {}
+    trained = facts.get("fingerprint"), facts.get("first_fingerprint")
     for mark in map(fingerprint, batches):
-        if mark == trained:
+        times = {
+            kind: sum(_is_of(one, mark) for one in _records(metadata, kind))
+            for kind in ("updates", "forgotten")
+        }
+        if mark in trained or times["updates"] > times["forgotten"]:
             return True
-        for one in updates if isinstance(updates, list) else ():
-            if _salted(one["salt"], mark) == one["hash"]:
-                return True
     return False
+
+
+def _records(metadata: Mapping[str, object], kind: str) -> list[JsonObject]:
+    records = metadata.get(kind)
+    return records if isinstance(records, list) else []
+
+
+def _is_of(record: JsonObject, mark: str) -> bool:
+    """Whether a record is of the documents with that fingerprint."""
+    return isinstance(record, dict) and record.get("hash") == _salted(
+        str(record.get("salt")), mark
+    )

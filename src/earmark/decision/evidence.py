@@ -74,6 +74,8 @@ class Evidence:
     distinct: Annotated[BoolVector, truths("n_answers")] | None = None
     """Whether the document repeats neither a training document nor an earlier one,
     (n_answers,); None: all do not."""
+    n_drawn_from: int = 0
+    """Documents that those judged were drawn from by lot; 0: none was left out so."""
 
     def __len__(self) -> int:
         return len(self.correct)

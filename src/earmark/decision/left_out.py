@@ -49,6 +49,10 @@ from earmark.typing import (
 
 # Documents times classes whose scores are held at a time.
 _MOST_SCORES = 10_000_000
+# Documents times classes that are judged in all, about ten seconds of exact
+# leave-one-out; where there are more, documents are drawn by lot, not fewer than these.
+_MOST_JUDGED = 100_000_000
+_FEWEST_JUDGED = 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,6 +89,8 @@ class LeftOut:
                 parts.append(judge.evidence(known, X, y))
         evidence = _joined(parts)
         evidence.n_copies = len(groups.group) - groups.n_groups
+        if len(self._by_lot(groups, len(judge.classes))) < groups.n_groups:
+            evidence.n_drawn_from = groups.n_groups
         return evidence
 
     def learned_confidence(
@@ -94,20 +100,32 @@ class LeftOut:
         names = as_labels(classes)
         truth = index_of(as_labels(self.y), names)
         sizes = np.bincount(truth, minlength=len(names))
-        log_proba = np.full((len(truth), len(names)), -np.inf)
-        for rows, known in self._left_out(group_copies(self.X), len(names)):
+        groups = group_copies(self.X)
+        drawn = np.sort(self._by_lot(groups, len(names)))
+        log_proba = np.full((len(drawn), len(names)), -np.inf)
+        for rows, known in self._left_out(groups, len(names)):
+            places = np.searchsorted(drawn, rows)
             if isinstance(known, np.ndarray):
-                log_proba[rows] = known
+                log_proba[places] = known
             elif known is not None:
                 columns = index_of(as_labels(known.classes_), names)
                 seen = log_probabilities(known, take(self.X, rows))
-                log_proba[np.ix_(rows, columns)] = seen
-        judged = np.flatnonzero(log_proba.max(axis=1) > -np.inf)
-        scores = Scores.from_log_proba(log_proba[judged])
+                log_proba[np.ix_(places, columns)] = seen
+        some = log_proba.max(axis=1) > -np.inf
+        judged, scores = drawn[some], Scores.from_log_proba(log_proba[some])
         lengths = document_lengths(take(self.X, judged))
         features = confidence_features(scores, sizes, lengths)
         right = scores.choice == truth[judged]
         return learn_confidence(features, scores.certainty, right, self.seed), sizes
+
+    def _by_lot(self, groups: DuplicateGroups, n_classes: int) -> IntVector:
+        """The documents to judge: one of each group of copies, or some of these."""
+        first = groups.first
+        most = max(_FEWEST_JUDGED, _MOST_JUDGED // n_classes)
+        if len(first) <= most:
+            return first
+        rng = np.random.default_rng(self.seed)
+        return np.sort(rng.choice(first, most, replace=False))
 
     def _left_out(
         self, groups: DuplicateGroups, n_classes: int
@@ -119,7 +137,7 @@ class LeftOut:
         """
         # Exact leave-one-out serves documents without copies, or all if it leaves
         # copies out together.
-        first, left_out = groups.first, self.left_out
+        first, left_out = self._by_lot(groups, n_classes), self.left_out
         is_due = np.zeros(len(groups.group), dtype=bool)
         is_due[first] = True
         size = np.bincount(groups.group)[groups.group[first]]
@@ -127,11 +145,11 @@ class LeftOut:
         if left_out is not None and len(alone):
             is_due[alone] = False
             step = max(1, _MOST_SCORES // n_classes)  # as many as memory allows
-            blocks = np.split(alone, range(step, len(alone), step))
-            log_proba = np.concatenate([left_out(some) for some in blocks])
-            known = log_proba.max(axis=1) > -np.inf
-            known |= not self.leaves_groups_out
-            yield alone[known], log_proba[known]
+            for some in np.split(alone, range(step, len(alone), step)):
+                log_proba = left_out(some)
+                known = log_proba.max(axis=1) > -np.inf
+                known |= not self.leaves_groups_out
+                yield some[known], log_proba[known]
         if not is_due.any():
             return
         several, strata = is_multi_label(self.y), _strata(self.y)

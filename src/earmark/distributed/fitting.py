@@ -21,7 +21,7 @@ from earmark.distributed.passes import (
 )
 from earmark.distributed.predicting import PredictReport, SentModel, predict_parts
 from earmark.documents.parts import Part, list_parts
-from earmark.documents.table import UsualColumn
+from earmark.documents.table import KnownColumn
 from earmark.exceptions import DataError, Named, NotSupportedError, only_in_python
 from earmark.features.columns import BY_CHARACTERS, fitting_features
 from earmark.inputs.regions import RegionTexts, trained_columns
@@ -232,7 +232,7 @@ def predict(
         columns = info.metadata.get("columns", {})
         stored_text, guessed = columns.get("text"), columns.get("guessed")
     named = text or _text_columns(classifier, stored_text)
-    named = named or (UsualColumn(guessed) if guessed else None)
+    named = named or (KnownColumn(guessed) if guessed else None)
     parts = as_parts(dataset, named, False)
     executor = None if client is None else _executor_of(client)
     sent = SentModel(path, max_error, classifier if max_error is None else None)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import binascii
 import email
 import email.policy
+import math
 import re
 from collections.abc import Iterable, Iterator
 from email.errors import HeaderParseError
@@ -210,15 +211,21 @@ def mail_text(data: bytes) -> str:
     return str(mail_record(data)["text"])
 
 
-def mails_of_box(lines: Iterable[bytes]) -> Iterator[bytes]:
-    """The mails of an mbox file: each begins with a ``From`` line after a blank one."""
+def mails_of_box(lines: Iterable[bytes], most: float = math.inf) -> Iterator[bytes]:
+    """The mails of an mbox file: each begins with a ``From`` line after a blank one.
+
+    A mail of more than ``most`` bytes is an OverflowError.
+    """
     mail: list[bytes] = []
-    after_blank = True
+    size, after_blank = 0, True
     for line in lines:
         if after_blank and line.startswith(b"From ") and mail:
             yield b"".join(mail)
-            mail = []
+            mail, size = [], 0
         mail.append(line)
+        size += len(line)
+        if size > most:
+            raise OverflowError
         after_blank = not line.strip()
     if any(line.strip() for line in mail):
         yield b"".join(mail)

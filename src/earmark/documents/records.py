@@ -29,10 +29,10 @@ def record_tables(
     name = source if isinstance(source, str) else source.name
     try:
         yield from batch_tables(name, _batches(records, options), request, names)
-    except UnicodeDecodeError as error:
+    except TextSource.failures as error:
         if isinstance(source, str):
             raise
-        raise source.undecodable(error, 0) from error
+        raise source.refused(error, 0) from error
 
 
 def _batches(records: Iterable[Record], options: ReadOptions) -> Iterator[Numbered]:

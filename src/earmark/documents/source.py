@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import warnings
 from collections.abc import Callable, Iterator
@@ -27,6 +28,7 @@ from earmark.documents.stream import (
 )
 from earmark.documents.table import KnownColumn, Request, fault, listed, near
 from earmark.exceptions import DataError, EarmarkWarning, Try, only_in_python
+from earmark.kernels.text import LONGEST_TEXT, too_long
 
 _TEXT = "*.txt"
 
@@ -148,10 +150,26 @@ def _missing(path: Path) -> DataError:
     parent = path.parent
     if not parent.is_dir():
         return fault(str(path), f"there is no folder {str(parent)!r}; check the path.")
+    link = broken_link(path)
+    if link is not None:
+        return fault(str(path), link)
     names = os.listdir(parent) if os.access(parent, os.R_OK) else []
     slips = near(path.name, names)
     hint = f" (did you mean {listed(slips)}?)" if slips else ""
     return fault(str(path), f"there is no such file{hint}; check the path.")
+
+
+def broken_link(path: Path) -> str | None:
+    """What is wrong with a link that leads to no file; None if it is no link."""
+    if not path.is_symlink():
+        return None
+    target = os.readlink(path)
+    try:
+        os.stat(path)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            return f"it is a link that leads to itself (by {target!r}); name the file."
+    return f"it is a link to {target!r}, which is not there; name the file itself."
 
 
 def _visible(folder: Path) -> list[Path]:
@@ -195,6 +213,8 @@ def _folder_batches(
     size, first, texts = 0, 0, []
     for end, (path, _) in enumerate(files, start=1):
         texts.append(_document(path, options.codec))
+        if len(texts[-1]) >= LONGEST_TEXT:
+            raise fault(str(path), too_long(len(texts[-1])))
         size += len(texts[-1])
         full = len(texts) == options.batch_size or size > options.batch_bytes
         if full or end == len(files):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import gzip
 import io
+import math
 import sys
 import zlib
 from collections.abc import Callable, Iterator, Sequence
@@ -23,6 +24,11 @@ STDIN = "-"
 AUTO = "auto"
 # Larger than the default of 8 kB: fewer calls a gigabyte, still small memory.
 _CHUNK = 1 << 16
+# Bytes of one row or mail, and of an array that is read whole: a compressed file can
+# hold a thousand times its size. Nobody writes so much; memory stays bounded by it.
+_LONGEST_ROW = 1 << 27
+_LARGEST_WHOLE = 1 << 29
+_BYTES_OF_CHARACTER = 4
 
 
 @dataclass(frozen=True)
@@ -56,19 +62,42 @@ class ReadOptions:
         """The encoding to decode with."""
         return text_encoding(self.encoding)
 
+    @property
+    def longest_row(self) -> int:
+        """Most bytes of one row; more for one who asks for longer fields."""
+        return max(_LONGEST_ROW, 2 * _BYTES_OF_CHARACTER * self.field_limit)
+
+    @property
+    def largest_whole(self) -> int:
+        """Most bytes of what is read whole."""
+        return max(_LARGEST_WHOLE, self.longest_row)
+
+
+class TooLongError(Exception):
+    """A row goes on and on: a file without line breaks, or a compressed bomb."""
+
 
 class _CountedBytes(io.BufferedIOBase):
-    """A byte stream that knows how much it gave and stops at a NUL byte."""
+    """A byte stream that knows how much it gave and stops at a NUL byte.
 
-    def __init__(self, pull: Callable[[int], bytes], name: str, refuse_nul: bool):
+    It also stops when it gave more than ``most`` bytes since the reader of rows last
+    set ``mark`` to the count: after each whole row.
+    """
+
+    def __init__(
+        self, pull: Callable[[int], bytes], name: str, refuse_nul: bool, most: float
+    ) -> None:
         self.pull, self.name, self.refuse_nul = pull, name, refuse_nul
-        self.count = 0
+        self.count = self.mark = 0
+        self.most = most
 
     def readable(self) -> bool:
         return True
 
     def read1(self, size: int = -1, /) -> bytes:
         """The next chunk; its size is ours to choose."""
+        if self.count - self.mark > self.most:
+            raise TooLongError
         try:
             chunk = self.pull(_CHUNK)
         except (EOFError, OSError, zlib.error) as error:
@@ -88,7 +117,13 @@ class _CountedBytes(io.BufferedIOBase):
 
 
 class TextSource:
-    """Lines of one file: iterate ``lines``; ``undecodable`` explains a failure."""
+    """Lines of one file: iterate ``lines``; ``refused`` explains a failure.
+
+    Where rows have a longest length, their reader sets ``bytes.mark`` to
+    ``bytes.count`` after each.
+    """
+
+    failures = (UnicodeDecodeError, TooLongError)
 
     def __init__(
         self,
@@ -96,9 +131,10 @@ class TextSource:
         name: str,
         encoding: str,
         newline: str | None,
+        most: float = math.inf,
     ) -> None:
         self.name, self.encoding = name, encoding
-        self.bytes = _CountedBytes(pull, name, not _is_wide(encoding))
+        self.bytes = _CountedBytes(pull, name, not _is_wide(encoding), most)
         # Typed as BinaryIO in the stubs; any BufferedIOBase serves.
         buffer: Any = self.bytes
         self.lines = io.TextIOWrapper(buffer, encoding=encoding, newline=newline)
@@ -111,12 +147,25 @@ class TextSource:
                 lines.append(line)
                 if line.strip():
                     break
-        except UnicodeDecodeError as error:
-            raise self.undecodable(error, len(lines)) from error
+        except self.failures as error:
+            raise self.refused(error, len(lines)) from error
+        self.bytes.mark = self.bytes.count
         return lines
 
-    def undecodable(self, error: UnicodeDecodeError, lines_read: int) -> DataError:
-        """The message for ``error``, met after ``lines_read`` whole lines."""
+    def refused(
+        self, error: Exception, lines_read: int, row: int | None = None
+    ) -> DataError:
+        """The message for a failure, met after ``lines_read`` whole lines."""
+        if not isinstance(error, UnicodeDecodeError):
+            return fault(
+                self.name,
+                f"expected rows of at most {self.bytes.most:,} bytes, got a longer "
+                "one; check that the file is text with line breaks, and that each "
+                "quote is closed",
+                Try("or raise", " of read_documents", field_limit=...),
+                row=row,
+                line=lines_read + 1,
+            )
         # error.object ends where the stream stands, whatever the decoder kept back.
         offset = self.bytes.count - len(error.object) + error.start
         return bad_bytes(self.name, self.encoding, error, offset, lines_read)
@@ -219,14 +268,20 @@ def _encoding_of(path: Path | None, encoding: str) -> str:
 
 @contextmanager
 def open_text(
-    path: Path | None, encoding: str, newline: str | None
+    path: Path | None,
+    encoding: str,
+    newline: str | None,
+    longest: float = math.inf,
 ) -> Iterator[TextSource]:
-    """Lines of ``path`` (None: stdin), decompressed by its last suffix."""
+    """Lines of ``path`` (None: stdin), decompressed by its last suffix.
+
+    Who gives the ``longest`` row in bytes sets the mark of the source after each row.
+    """
     if path is None:
         # read1 gives what a slow pipe has, instead of waiting for a full chunk.
         encoding = _encoding_of(path, encoding)
         stdin: Any = sys.stdin.buffer
-        yield TextSource(stdin.read1, "stdin", encoding, newline)
+        yield TextSource(stdin.read1, "stdin", encoding, newline, longest)
         return
     try:
         encoding = _encoding_of(path, encoding)
@@ -234,7 +289,7 @@ def open_text(
     except OSError as error:
         raise unreadable(path, error) from error
     with opened as stream:
-        yield TextSource(stream.read, str(path), encoding, newline)
+        yield TextSource(stream.read, str(path), encoding, newline, longest)
 
 
 def unreadable(path: Path, error: OSError) -> DataError:
@@ -248,5 +303,6 @@ def open_bytes(path: Path) -> Any:
     suffix = path.suffix.lower()
     if suffix == ".zst":
         arrow = require("pyarrow", f"read {path.name} (zstd compression)")
-        return arrow.input_stream(str(path), compression="zstd")
+        # Buffered, since a stream of Arrow has no lines.
+        return io.BufferedReader(arrow.input_stream(str(path), compression="zstd"))
     return gzip.open(path) if suffix == ".gz" else path.open("rb")

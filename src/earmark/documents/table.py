@@ -12,10 +12,12 @@ import reprlib
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any, Literal
 
 from earmark.documents.document import Documents, Texts
 from earmark.exceptions import DataError, EarmarkWarning, Named, Text, Try
+from earmark.kernels.text import LONGEST_TEXT, longest_text, too_long
 from earmark.missing import is_missing
 from earmark.parameters import require_one_of
 
@@ -23,6 +25,8 @@ from earmark.parameters import require_one_of
 _TEXT_NAMES = ["text", "body", "content", "message", "review", "sentence", "document"]
 LABEL_NAMES = ("label", "labels", "class", "category", "target", "topic")
 _LISTED_MOST = 20
+# A slip is looked for among so many names, none of them longer.
+_COMPARED_MOST, _NAME_MOST = 10_000, 200
 _MOST_WORDS = 3  # of the name of a column; more are a sentence
 _short = reprlib.Repr()
 _short.maxstring = _short.maxother = 60
@@ -199,7 +203,11 @@ def _require_column(column: str, flag: str, names: Sequence[str], source: str) -
         asked = [column.origin and f" ({column.origin})"]
     if len(names) == 1:
         hint = _delimiter_hint(names[0]) or hint
-    expected = f"expected a column {column!r}"
+    if isinstance(column, KnownColumn) and flag == "text":
+        hint.append(Try(f"{'or ' * bool(hint)}name the text with", text=...))
+        if len(names) == 1:
+            hint.append(Try("If that is a document, the file has no header: add one."))
+    expected = f"expected a column {_short.repr(str(column))}"
     known = f", the columns are {listed(names)}."
     raise fault(source, [expected, *asked, known], *hint)
 
@@ -328,6 +336,11 @@ def to_documents(
         texts = parts[0]
     else:
         texts = ["\n".join(cells) for cells in zip(*parts, strict=True)]
+        parts = [texts]
+    for name, column in zip(plan.texts, parts, strict=False):
+        length, index = longest_text(column)
+        if length >= LONGEST_TEXT:
+            raise table.fault(too_long(length), index, name)
     labels = None if plan.label is None else _labels(table, plan.label, request)
     ids = None if plan.id is None else _ids(table, plan.id)
     if register is not None and plan.id is not None and ids is not None:
@@ -505,13 +518,14 @@ def described(value: object) -> str:
 def listed(names: Iterable[str]) -> str:
     """Names in quotes, separated by commas; a long list is cut."""
     known = list(names)
-    text = ", ".join(repr(name) for name in known[:_LISTED_MOST])
+    text = ", ".join(_short.repr(str(name)) for name in known[:_LISTED_MOST])
     rest = len(known) - _LISTED_MOST
     return f"{text} and {rest} more" if rest > 0 else text
 
 
 def near(name: str, names: Iterable[str]) -> list[str]:
     """Names that look like a slip of ``name``: same letters, or one typing error."""
-    known = list(names)
+    known = [one for one in islice(names, _COMPARED_MOST) if len(one) < _NAME_MOST]
+    name = name[:_NAME_MOST]
     same = [other for other in known if other.strip().lower() == name.strip().lower()]
     return same or difflib.get_close_matches(name, known, n=3)

@@ -11,7 +11,14 @@ from scipy import sparse
 
 from earmark._optional import require
 from earmark.exceptions import DataError, MissingDependencyError
-from earmark.kernels.text import ArrowText, Documents, not_text
+from earmark.kernels.text import (
+    LONGEST_TEXT,
+    ArrowText,
+    Documents,
+    longest_text,
+    not_text,
+    too_long,
+)
 from earmark.parameters import offers, shape_of
 
 
@@ -23,13 +30,22 @@ def as_texts(documents: Any) -> Documents:
     if not isinstance(documents, list):
         arrow = _as_arrow(documents)
         if arrow is not None:
+            _require_short(arrow)
             return arrow
         items = as_list(documents)
     if not set(map(type, items)) <= {str}:
         for row, item in enumerate(items):
             if not isinstance(item, str):
                 raise DataError(not_text(row, item))
+    _require_short(items)
     return items
+
+
+def _require_short(documents: Documents) -> None:
+    """Refuse texts that are longer than the kernels can count in."""
+    length, row = longest_text(documents)
+    if length >= LONGEST_TEXT:
+        raise DataError(f"document {row}: {too_long(length)}")
 
 
 def as_list(documents: Any, name: str = "documents") -> list[Any]:

@@ -34,6 +34,8 @@ from earmark.typing import (
 )
 
 LONGEST_NGRAM = 255
+# A text has fewer characters: places in it are kept in 32 bits.
+LONGEST_TEXT = 1 << 28
 """Words of the longest n-gram that the compiled tables hold."""
 
 _ANALYZERS = {"word": 0, "char": 1, "char_wb": 2, "word_or_mark": 3}
@@ -535,6 +537,24 @@ def _empty_csr(n_rows: int, n_entries: int) -> CsrArrays:
         np.empty(n_entries, dtype=index),
         np.empty(n_entries, dtype=np.int64),
     )
+
+
+def longest_text(documents: Documents) -> tuple[int, int]:
+    """The length of the longest text, of Arrow in bytes, and its row."""
+    if isinstance(documents, ArrowText):
+        parts = [np.diff(offsets) for offsets, _ in documents.chunks]
+        lengths = np.concatenate(parts) if parts else np.empty(0, np.int64)
+        row = int(lengths.argmax()) if len(lengths) else 0
+        return (int(lengths[row]) if len(lengths) else 0), row
+    length = max(map(len, documents), default=0)
+    if length < LONGEST_TEXT:
+        return length, 0
+    return length, next(k for k, text in enumerate(documents) if len(text) == length)
+
+
+def too_long(length: int) -> str:
+    """The message for a text that the kernels do not take."""
+    return f"expected fewer than {LONGEST_TEXT:,} characters, got {length:,}; split it."
 
 
 def not_text(row: int, item: Any) -> str:

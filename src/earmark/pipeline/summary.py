@@ -26,7 +26,11 @@ def summary_of(classifier: TextClassifier) -> str:
     lines += _promise(classifier)
     if classifier.learned_confidence_ is not None:
         lines.append(classifier.learned_confidence_.words)
-    elif classifier.learn_confidence and not classifier.is_multi_label_:
+    elif (
+        classifier.learn_confidence
+        and evidence is not None
+        and not classifier.is_multi_label_
+    ):
         lines.append("confidence: log-odds; nothing was learned that ranks better")
     if classifier.novelty_ is not None:
         lines.append(classifier.novelty_.words(classifier.max_novelty))
@@ -47,7 +51,17 @@ def _accuracy(evidence: Evidence) -> str:
     else:
         documents = "document" if len(evidence) == 1 else "documents"
         words = accuracy_words(evidence.correct, f"{kind} {documents}")
-    return f"{words}{_copies(evidence)}"
+    return f"{words}{_lot(evidence)}{_copies(evidence)}"
+
+
+def _lot(evidence: Evidence) -> str:
+    """How many documents there were, if not all were judged."""
+    if not evidence.n_drawn_from:
+        return ""
+    return (
+        f", drawn by lot from {evidence.n_drawn_from:,}, since there are so many "
+        "classes"
+    )
 
 
 def _promise(classifier: TextClassifier) -> list[str]:

@@ -326,3 +326,34 @@ def test_labels_for_a_document_that_is_not_there_are_refused(client):
     body = {"key": "m", "documents": [0, 10**6], "labels": ["cat"]}
     post(client, "many", status=404, **body)
     assert not client.session.entries
+
+
+def test_a_full_disk_is_said_and_loses_nothing(client):
+    answer_some(client, 6)
+    database = client.session.store._db
+    (size,) = database.execute("PRAGMA page_count").fetchone()
+    database.execute(f"PRAGMA max_page_count = {size}")
+    document, refused = post(client, "next")["document"]["document"], None
+    for number in range(1000):
+        key = {"client": "tab", "document": document, "key": f"n{number}"}
+        answer = {**key, "labels": ["cat"], "how": "browse"}
+        reply = client.post("/api/answer", json=answer)
+        assert reply.status_code in (200, 503)
+        if reply.status_code == 503:
+            refused = reply.json()
+            break
+    assert refused is not None
+    assert refused["error"] == "disk"
+    assert "nothing was changed" in refused["detail"]
+    assert "answers.sqlite cannot be written (database or disk is full)" in str(refused)
+    assert len(client.session.store.entries_of(document)) == number
+    database.execute("PRAGMA max_page_count = 1000000")
+    assert client.post("/api/answer", json=answer).json()["new"] is True
+    assert len(client.session.store.entries_of(document)) == number + 1
+
+
+@pytest.mark.parametrize("host", ["[", "[::1", "]", "http://["])
+def test_a_host_or_origin_that_is_no_address_is_refused(client, host):
+    assert client.get("/api/state", headers={"Host": host}).status_code == 403
+    reply = client.post("/api/next", json={"client": "t"}, headers={"Origin": host})
+    assert reply.status_code == 403

@@ -172,6 +172,43 @@ def test_a_host_name_that_is_not_served_is_refused(model_file):
         assert "expected the host name localhost" in refused.json()["detail"]
 
 
+ODD_HOSTS = ["[", "[::1", "]", "[x]", "[::1]x", "a]:80", "\xff", "[" * 500, "x/y?"]
+
+
+@pytest.mark.parametrize("host", ODD_HOSTS)
+def test_a_host_header_that_is_no_address_is_refused(model_file, host):
+    app = make_app(model_file, hosts=frozenset({"localhost"}), reload_seconds=0)
+    with TestClient(
+        app, base_url="http://localhost", raise_server_exceptions=False
+    ) as c:
+        for path in ("/", "/healthz", "/model", "/nothing"):
+            reply = c.get(path, headers={"Host": host.encode("latin-1")})
+            assert (path, reply.status_code) == (path, 403)
+
+
+@pytest.mark.parametrize("host", ODD_HOSTS)
+def test_where_every_host_is_served_the_path_alone_says_what_is_asked(
+    tmp_path, model_file, host
+):
+    path = tmp_path / "m.earmark"
+    path.write_bytes(model_file.read_bytes())
+    app = make_app(path, reload_seconds=0, token="abc", learn=True)
+    lesson = {"texts": ["a good new lesson"], "labels": ["ham"]}
+    with TestClient(app, raise_server_exceptions=False) as c:
+        for odd in (host, f"{host}/forget?"):
+            headers = {"Authorization": "Bearer abc", "Host": odd.encode("latin-1")}
+            for page in ("/", "/docs", "/healthz", "/readyz", "/model"):
+                assert c.get(page, headers=headers).status_code == 200, page
+            assert c.post("/learn", json=lesson, headers=headers).status_code == 200
+
+
+@pytest.mark.parametrize("origin", ["http://[", "http://[::1", "http://]", "[", "//[x"])
+def test_an_origin_that_is_no_address_is_refused(client, origin):
+    body, headers = b'{"texts": ["a"]}', {**JSON, "Origin": origin}
+    reply = client.post("/classify", content=body, headers=headers)
+    assert reply.status_code == 403
+
+
 @pytest.mark.parametrize(
     ("host", "token", "allowed", "answers", "refuses"),
     [

@@ -1,9 +1,12 @@
 """Several models, a canary, learning under load, and feedback."""
 
+import asyncio
 import collections
 import errno
+import itertools
 import json
 import os
+import resource
 import threading
 
 import pytest
@@ -11,6 +14,9 @@ from starlette.testclient import TestClient
 
 from earmark import TextClassifier, load
 from earmark.apps.serve.app import make_app
+from earmark.apps.serve.model import ModelHolder, ServedModel
+from earmark.apps.web.guard import Limits
+from earmark.documents import read_documents
 from earmark.exceptions import DataError
 from earmark.persistence import read_manifest
 from tests.apps.serve.conftest import LABELS, TEXTS, fitted
@@ -258,6 +264,109 @@ def test_feedback_is_appended_as_data_to_train_on(two, tmp_path):
         assert client.get("/model").json()["feedback"] is True
     rows = [json.loads(line) for line in kept.read_text("utf-8").splitlines()]
     assert rows == [{"text": f"text \u00fc {n}", "label": "ham"} for n in range(2)]
+
+
+def give(client, text):
+    return client.post("/feedback", json={"texts": [text], "labels": ["ham"]})
+
+
+def test_feedback_is_whole_or_not_there_when_the_disk_is_full(two, tmp_path):
+    kept = tmp_path / "feedback.jsonl"
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    with TestClient(make_app(two[0], reload_seconds=0, feedback=kept)) as client:
+        assert give(client, "before").status_code == 200
+        room = kept.stat().st_size + 20  # for half a line
+        try:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (room, limits[1]))
+            full = give(client, "while it is full")
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        assert give(client, "after").status_code == 200
+    assert full.status_code == 503
+    assert f"not kept: {kept} cannot be written (File too" in full.json()["detail"]
+    rows = [json.loads(line) for line in kept.read_bytes().splitlines()]
+    assert [row["text"] for row in rows] == ["before", "after"]
+
+
+@pytest.mark.parametrize("torn", [b'{"text": "kill', b"{", b'{"text": "\xc3'])
+def test_feedback_after_a_kill_in_a_write_is_read_again(two, tmp_path, torn):
+    kept = tmp_path / "feedback.jsonl"
+    whole = b'{"text": "before", "label": "ham"}'
+    kept.write_bytes(whole + b"\n" + torn)
+    with TestClient(make_app(two[0], reload_seconds=0, feedback=kept)) as client:
+        assert give(client, "after").status_code == 200
+    assert read_documents(kept).texts == ["before", "after"]
+
+
+@pytest.mark.parametrize("last", ['{"text": "mine", "label": "ham"}', "a note"])
+def test_a_last_line_that_is_not_ended_is_ended_and_stays(two, tmp_path, last):
+    kept = tmp_path / "feedback.jsonl"
+    kept.write_text(last)
+    with TestClient(make_app(two[0], reload_seconds=0, feedback=kept)) as client:
+        assert give(client, "after").status_code == 200
+    first, second = kept.read_text().splitlines()
+    assert first == last
+    assert json.loads(second)["text"] == "after"
+
+
+def test_feedback_of_many_at_once_and_with_faults_loses_nothing(two, tmp_path):
+    kept = tmp_path / "feedback.jsonl"
+    said = []
+
+    def give_some(client, name):
+        texts = [f"{name} {n}" for n in range(30)]
+        said.extend(text for text in texts if give(client, text).status_code == 200)
+
+    def sometimes(descriptor):
+        if next(turns) % 3 == 0:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    turns = itertools.count()
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        TestClient(make_app(two[0], reload_seconds=0, feedback=kept)) as client,
+    ):
+        patch.setattr(os, "fsync", sometimes)
+        threads = [
+            threading.Thread(target=give_some, args=[client, f"person {n}"])
+            for n in range(4)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert len(said) == 80
+    rows = [json.loads(line) for line in kept.read_bytes().splitlines()]
+    assert sorted(row["text"] for row in rows) == sorted(said)
+
+
+def test_a_lesson_learned_while_the_file_is_read_again_stays(tmp_path, monkeypatch):
+    path = tmp_path / "m.earmark"
+    fitted().save(path)
+    holder = ModelHolder(path, Limits(), lambda how: None)
+    fitted().save(path)  # which the watcher will see
+    may_end, load_slowly = threading.Event(), ServedModel.from_file
+
+    def slowly(place, limits):
+        model = load_slowly(place, limits)
+        assert place != path or may_end.wait(20)
+        return model
+
+    async def both():
+        watcher = asyncio.create_task(holder.refresh())
+        await asyncio.sleep(0.05)
+        lesson = asyncio.create_task(holder.change("learn", ["green tea"], ["ham"]))
+        await asyncio.wait([lesson], timeout=0.5)
+        may_end.set()
+        return await asyncio.gather(watcher, lesson, holder.refresh())
+
+    monkeypatch.setattr(ServedModel, "from_file", slowly)
+    reloaded, _, again = asyncio.run(both())
+    assert reloaded is True
+    assert again is False  # what serves is what the file holds
+    learned = holder.model.classifier.model_.statistics_.docs
+    assert learned.tolist() == load(path).model_.statistics_.docs.tolist()
+    assert learned.sum() == 25
 
 
 def test_what_is_switched_on_is_in_the_description(tmp_path, two):

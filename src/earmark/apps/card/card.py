@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup, escape
 
+from earmark.apps.harmless import harmless
 from earmark.decision.guarantee import several_words
 from earmark.evaluation import Report, accuracy_coverage
 from earmark.evaluation.significance import wilson_interval
@@ -27,7 +29,9 @@ __all__ = ["card_facts", "front_matter", "to_html", "to_markdown"]
 
 _TARGETS = (0.9, 0.95, 0.99)
 _FEW = 10
-_SPECIAL = re.compile(r"([\\|*_\[\]<>#])")
+# What Markdown may take for markup, anywhere or at the beginning of a line.
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~&!]|:(?=//)|(?<=www)\.|^[-+=])")
+_NUMBERED = re.compile(r"^(\d+)([.)])(?=\s|$)")
 
 
 def card_facts(
@@ -68,7 +72,7 @@ def _settings(classifier: TextClassifier) -> list[tuple[str, str]]:
     """Constructor parameters that are not the default."""
     default = TextClassifier().get_params(deep=False)
     return [
-        (f"setting `{key}`", str(value))
+        (f"setting {key}", str(value))
         for key, value in sorted(classifier.get_params(deep=False).items())
         if key not in ("n_jobs", "verbose") and str(value) != str(default[key])
     ]
@@ -145,7 +149,7 @@ def to_markdown(
     ``about`` is said of the model by its maker: date, licence, contact. ``front`` is
     put before it as the front matter that model hubs read: JSON, which is YAML too.
     """
-    text = _render("markdown.j2", facts, intended_use, about, _as_markdown)
+    text = _render("markdown.j2", facts, intended_use, about, _as_markdown, str)
     text = re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
     if front is None:
         return text
@@ -159,7 +163,8 @@ def to_html(
     about: Mapping[str, str] | None = None,
 ) -> str:
     """The card as one page: no script, no font, no picture from elsewhere."""
-    return _render("html.j2", facts, intended_use, about, _as_html).strip() + "\n"
+    filters = str, _with_code
+    return _render("html.j2", facts, intended_use, about, *filters).strip() + "\n"
 
 
 def _render(
@@ -168,7 +173,9 @@ def _render(
     intended_use: str | None,
     about: Mapping[str, str] | None,
     inline: Callable[[Any], str],
+    own: Callable[[Any], str],
 ) -> str:
+    """The card; ``inline`` writes what may come from data, ``own`` our sentences."""
     from jinja2 import Environment, PackageLoader
 
     environment = Environment(
@@ -177,21 +184,30 @@ def _render(
         lstrip_blocks=True,
         loader=PackageLoader("earmark.apps.card", ""),
     )
-    environment.filters["inline"] = inline
+    environment.filters |= {"inline": inline, "own": own, "shell": _in_shell}
+    environment.filters["summary"] = _summary
     return environment.get_template("card.j2").render(
         shape=shape, f=facts, intended_use=intended_use, about=about or {}
     )
 
 
 def _as_markdown(text: Any) -> str:
-    """Text that Markdown shows as it is; `code` in our own sentences stays."""
-    pieces = " ".join(str(text).split()).split("`")
-    if len(pieces) % 2 == 0:  # a lone backtick is no code
-        return _SPECIAL.sub(r"\\\1", "'".join(pieces))
-    pieces[::2] = [_SPECIAL.sub(r"\\\1", piece) for piece in pieces[::2]]
-    pieces[1::2] = [piece.replace("|", "\\|") for piece in pieces[1::2]]
-    return "`".join(pieces)
+    """Text that Markdown shows as it is, whatever it holds."""
+    plain = harmless(" ".join(str(text).split()))
+    return _NUMBERED.sub(r"\1\\\2", _SPECIAL.sub(r"\\\1", plain))
 
 
-def _as_html(text: Any) -> str:
+def _summary(name: Any) -> str:
+    """Python that prints what a model says about itself."""
+    return f"import earmark; print(earmark.load({json.dumps(str(name))}).summary())"
+
+
+def _in_shell(name: Any) -> str:
+    """A name in a command that can be copied: on one line, and quoted."""
+    plain = harmless(str(name)).replace("\n", " ").replace("`", "?")
+    return shlex.quote(plain)
+
+
+def _with_code(text: Any) -> str:
+    """A sentence of our own with `code` in HTML."""
     return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))

@@ -1,4 +1,8 @@
-"""Words on the terminal: wrapped and colored there, plain in a pipe; progress."""
+"""Words on the terminal: wrapped and colored there, plain in a pipe; progress.
+
+Everything that the commands print goes through here, so that nothing in a file of
+somebody else, such as a label, is a command to the terminal.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +14,12 @@ import textwrap
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, BinaryIO
 
 import typer
 
 from earmark import progress
+from earmark.apps.harmless import harmless
 from earmark.exceptions import EarmarkWarning
 from earmark.whole_files import json_line
 
@@ -60,11 +65,56 @@ def file_size(n_bytes: int) -> str:
     return f"{n_bytes / 1e6:.1f} MB" if n_bytes >= 1e6 else f"{n_bytes / 1e3:.0f} kB"
 
 
-def say(text: object = "", *, hang: str = "", err: bool = False) -> None:
-    """Print lines, wrapped between words on a terminal; ``hang`` begins later lines."""
+def echo(text: object, *, nl: bool = True, err: bool = False) -> None:
+    """Print text as it stands, without what would command the terminal."""
+    typer.echo(harmless(str(text)), nl=nl, err=err)
+
+
+def say(
+    text: object = "", *, hang: str = "", err: bool = False, start: str = ""
+) -> None:
+    """Print lines, wrapped between words on a terminal; ``hang`` begins later lines.
+
+    ``start`` is in front of the first, with our own color.
+    """
     width = columns(err)
-    lines = str(text).split("\n")
+    lines = f"{start}{harmless(str(text))}".split("\n")
     typer.echo("\n".join(wrapped(line, hang, width) for line in lines), err=err)
+
+
+def alert(kind: str, text: str, color: str) -> None:
+    """Say on stderr what is wrong."""
+    start = styled(f"{kind}:", err=True, fg=color)
+    say(text, start=f"{start} ", hang="  ", err=True)
+
+
+def spell_out_in_refusals() -> None:
+    """Let no message about an option hold a command to the terminal."""
+    plain = typer.BadParameter.format_message
+    typer.BadParameter.format_message = (  # type: ignore[method-assign]
+        lambda self: harmless(plain(self))
+    )
+
+
+class TerminalData:
+    """A terminal that data are written to, line by line."""
+
+    def __init__(self, terminal: IO[str]) -> None:
+        self._terminal = terminal
+
+    def write(self, line: bytes) -> None:
+        """Write a line of data without commands."""
+        self._terminal.write(harmless(line.decode("utf-8", "surrogateescape")))
+
+    def writelines(self, lines: Iterable[bytes]) -> None:
+        """Write lines of data without commands."""
+        for line in lines:
+            self.write(line)
+
+
+def data_stream() -> BinaryIO | TerminalData:
+    """Standard output for rows of data: the bytes themselves, but on a terminal."""
+    return TerminalData(sys.stdout) if sys.stdout.isatty() else sys.stdout.buffer
 
 
 def confirm(text: object) -> None:
@@ -87,7 +137,8 @@ def show(
     """
     try:
         if as_json:
-            typer.echo(json_line(facts), nl=False)
+            data_stream().write(json_line(facts))
+            sys.stdout.flush()
         elif is_result:
             say(words)
         else:
@@ -148,6 +199,7 @@ def status(message: str) -> Iterator[None]:
     if bar is None:
         yield
         return
+    message = harmless(message)
     with bar:
         task = bar.add_task(message, total=None)
 

@@ -56,7 +56,7 @@ class Stored:
 
     def texts(self, files: options.Files) -> str | list[str] | None:
         """The text columns: asked for, as in training, or as guessed there."""
-        from earmark.documents.table import KnownColumn, UsualColumn
+        from earmark.documents.table import KnownColumn
         from earmark.inputs.regions import trained_columns
 
         model = self.classifier
@@ -73,7 +73,7 @@ class Stored:
             return named
         known, guessed = self.column("text"), self.column("guessed")
         if known is None and columns is None:
-            return UsualColumn(guessed) if guessed else None
+            return KnownColumn(guessed) if guessed else None
         names = [*map(KnownColumn, options.comma_list(known) or columns or ())]
         return names[0] if known and len(names) == 1 else [*names]
 
@@ -135,7 +135,12 @@ def load_model(
 
 def require_model(path: Path) -> None:
     """Refuse a model file that is not there."""
+    from earmark.documents.source import broken_link
+
     if not path.exists():
+        link = broken_link(path)
+        if link is not None:
+            raise DataError(f"{path}: {link}")
         raise DataError(
             f"{path}: no such model file; make one with: earmark train DATA --label COL"
         )

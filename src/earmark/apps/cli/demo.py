@@ -8,9 +8,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from earmark.apps.cli.console import confirm, say, status
+from earmark.apps.cli.console import confirm, echo, say, status
 from earmark.apps.cli.options import (
     DATA,
     OUTPUT,
@@ -81,12 +79,12 @@ def demo(
     }
     with status("training 3 models"):
         best, table, decision, curve = _compare(parts)
-    typer.echo(f"\n{table}")
-    typer.echo("* share of the documents that can be answered at 95 % accuracy")
-    typer.echo("\nWhich answers to trust: accuracy of the most confident answers")
+    echo(f"\n{table}")
+    echo("* share of the documents that can be answered at 95 % accuracy")
+    echo("\nWhich answers to trust: accuracy of the most confident answers")
     for share in (0.1, 0.25, 0.5, 0.75, 1.0):
         accuracy = curve.accuracy_at(share)
-        typer.echo(f"{share:>6.0%}  {accuracy:.3f}  {'█' * round(40 * accuracy)}")
+        echo(f"{share:>6.0%}  {accuracy:.3f}  {'█' * round(40 * accuracy)}")
     _explain(best, parts["test"].take([int(decision.confidence.argmax())]))
     out.mkdir(parents=True, exist_ok=True)
     report, model = out / "report.html", out / "demo.earmark"
@@ -96,7 +94,7 @@ def demo(
     best.save(model)
     # `make demo` puts the command where the path does not lead to yet.
     command = "earmark" if shutil.which("earmark") else sys.argv[0]
-    typer.echo(
+    echo(
         f"\nWrote {report} (open it in a browser) and {model}.\n"
         f"Next: {command} explain {model} 'Return the eigenvalues of a matrix'\n"
         f"      {command} train your.csv --label COLUMN\n"
@@ -156,5 +154,5 @@ def _explain(classifier: TextClassifier, chosen: Documents) -> None:
     (explanation,) = classifier.explain(chosen.texts, top=8)
     assert isinstance(chosen.texts, dict)  # docstrings have regions
     name = chosen.texts["name"][0]
-    typer.echo(f"\nWhy the docstring of {name!r} is put under {explanation.label}:")
-    typer.echo(str(explanation))
+    echo(f"\nWhy the docstring of {name!r} is put under {explanation.label}:")
+    echo(str(explanation))

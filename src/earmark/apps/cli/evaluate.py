@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 import time
+import warnings
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -11,8 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from earmark.apps.cli import options
-from earmark.apps.cli.console import note, say, show, status
+from earmark.apps.cli.console import echo, note, say, show, status
 from earmark.apps.cli.options import DATA, MODEL, OUTPUT, app, examples, groups, option
+from earmark.exceptions import EarmarkWarning
 
 if TYPE_CHECKING:
     from earmark.documents import Documents
@@ -77,7 +80,7 @@ def evaluate(
             models[0], data, files, max_error, dask
         )
     else:
-        command = f"earmark evaluate {' '.join(map(str, models))} {data}"
+        command = shlex.join(["earmark", "evaluate", *map(str, models), data])
         header = {"data": data, "earmark": __version__, "command": command}
         if report is not None or date is not None:
             header = {"date": date or time.strftime("%Y-%m-%d"), **header}
@@ -87,7 +90,7 @@ def evaluate(
         }
         first, *others = reports.values()
         result = SideBySide(reports, header) if others else first
-    typer.echo(result.to_json() if as_json else str(result))
+    echo(result.to_json() if as_json else result)
     if report is not None:
         result.to_html(report)
         note(f"wrote {report}")
@@ -121,7 +124,10 @@ def _judged(
             f"{model.name} was trained on the documents of {data}, so these figures "
             "are too good; evaluate documents that it has not seen."
         )
-    with status(f"evaluating {len(documents):,} documents"):
+    _tell_new_labels(stored.classifier, labelled, data)
+    with status(f"evaluating {len(documents):,} documents"), warnings.catch_warnings():
+        # Said already, with the name of the file.
+        warnings.filterwarnings("ignore", "y: the model has not", EarmarkWarning)
         findings = errors = None
         if with_checks:
             findings = check_documents(documents.joined(), documents.labels)
@@ -134,6 +140,19 @@ def _judged(
             label_errors=errors,
             findings=findings,
         )
+
+
+def _tell_new_labels(
+    classifier: TextClassifier, documents: Documents, data: str
+) -> None:
+    """Say which labels of a file the model has not learned; an error if it has none."""
+    import numpy as np
+
+    from earmark.documents.labels import each_label
+    from earmark.inputs.training import warn_of_new_labels
+
+    labels = np.array([*each_label(documents.labels or ())], dtype=object)
+    warn_of_new_labels(labels, classifier.classes_, data, required=True)
 
 
 def _suspects(

@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from earmark.apps.cli import options
-from earmark.apps.cli.console import confirm, file_size, note, say_facts, show, status
+from earmark.apps.cli.console import (
+    confirm,
+    echo,
+    file_size,
+    note,
+    say_facts,
+    show,
+    status,
+)
 from earmark.apps.cli.options import (
     DATA,
     MODEL,
@@ -207,7 +215,7 @@ def card(
         front = front_matter(facts, license) if hub else None
         text = to_markdown(facts, intended_use, about, front)
     if out is None:
-        typer.echo(text, nl=False)
+        echo(text, nl=False)
         return
     write_whole(out, text)
     note(f"wrote {out}")
@@ -285,4 +293,4 @@ def fetch(
     with status(f"fetching {what}"):
         paths = fetch_corpus(what, url=url)
     for path in paths:
-        typer.echo(str(path))
+        echo(path)

@@ -25,7 +25,7 @@ from earmark.apps.cli import evaluate as evaluate  # isort: skip
 from earmark.apps.cli import serve as serve  # isort: skip
 from earmark.apps.cli import info as info  # isort: skip
 from earmark.apps.cli import reproduce as reproduce  # isort: skip
-from earmark.apps.cli.console import say, styled
+from earmark.apps.cli.console import alert, echo
 from earmark.apps.cli.options import app
 from earmark.exceptions import EarmarkError, Message
 
@@ -37,7 +37,7 @@ _FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EIO)
 
 def _show_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"earmark {__version__}")
+        echo(f"earmark {__version__}")
         raise typer.Exit
 
 
@@ -63,7 +63,7 @@ def _say_warnings_once() -> None:
         text = _text(message)
         if text not in said:
             said.add(text)
-            _alert("warning", text, typer.colors.YELLOW)
+            alert("warning", text, typer.colors.YELLOW)
 
     warnings.showwarning = show
     # Said by earmark itself, in the words of classification.
@@ -77,14 +77,10 @@ def _text(message: object) -> str:
     return str(message)
 
 
-def _alert(kind: str, text: str, color: str) -> None:
-    start = styled(f"{kind}:", err=True, fg=color)
-    say(f"{start} {text}", hang="  ", err=True)
-
-
 def main() -> None:
     """Entry point of the console script: errors become one line and a status."""
     _say_warnings_once()
+    console.spell_out_in_refusals()
     if os.environ.get("NO_COLOR"):  # Typer's help would be bold
         from typer import rich_utils
 
@@ -92,7 +88,7 @@ def main() -> None:
     try:
         app(sys.argv[1:] or ["--help"], prog_name="earmark")
     except EarmarkError as error:
-        _alert("error", _text(error), typer.colors.RED)
+        alert("error", _text(error), typer.colors.RED)
         sys.exit(1)
     except BrokenPipeError:
         # The reader went away, as in `earmark predict ... | head`: not our fault.
@@ -102,8 +98,8 @@ def main() -> None:
         # A folder that is not there, no permission, a full disk.
         named = error.filename or ("stdout" if error.errno in _FULL else None)
         place = "" if named is None else f"{named}: "
-        _alert("error", f"{place}{error.strerror or error}", typer.colors.RED)
+        alert("error", f"{place}{error.strerror or error}", typer.colors.RED)
         sys.exit(1)
     except KeyboardInterrupt:
-        typer.secho("stopped", err=True)
+        echo("stopped", err=True)
         sys.exit(130)

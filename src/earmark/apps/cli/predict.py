@@ -16,7 +16,15 @@ from typing import IO, TYPE_CHECKING, Annotated, Any, BinaryIO
 import typer
 
 from earmark.apps.cli import options
-from earmark.apps.cli.console import counting, note, number, show
+from earmark.apps.cli.console import (
+    TerminalData,
+    counting,
+    data_stream,
+    echo,
+    note,
+    number,
+    show,
+)
 from earmark.apps.cli.options import (
     DATA,
     DECIDING,
@@ -353,10 +361,10 @@ def _cell(value: Any) -> Any:
 
 
 @contextmanager
-def _output(out: str) -> Iterator[BinaryIO]:
+def _output(out: str) -> Iterator[BinaryIO | TerminalData]:
     """stdout, a device or pipe, or a file that appears whole when the work is done."""
     if out == "-":
-        yield sys.stdout.buffer
+        yield data_stream()
         sys.stdout.flush()
         return
     path = Path(out)
@@ -499,9 +507,9 @@ def explain(
             "answer; shown is the label that is likeliest."
         )
     if as_json:
-        typer.echo(json_line(explanation.to_dict()), nl=False)
+        show(True, explanation.to_dict(), None)
         return
-    typer.echo(str(explanation))
+    echo(explanation)
     if any(term.labelled is not None for term in explanation.terms):
         note(
             "supervised: learned from labels and class names; unlabelled: from text "

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from earmark.apps.cli import options
-from earmark.apps.cli.console import confirm, status, warn
+from earmark.apps.cli.console import confirm, echo, status, warn
 from earmark.apps.cli.options import (
     DATA,
     DECIDING,
@@ -167,6 +167,7 @@ def serve(
     spare_imports()
     most = (max_body, max_text, max_batch, max_concurrency)
     limits = Limits(*most, answer_seconds=timeout)
+    logs_to_stderr("warning" if quiet else "info")
     app = make_app(
         models,
         limits=limits,
@@ -177,11 +178,10 @@ def serve(
         learn=learn,
         feedback=feedback,
     )
-    logs_to_stderr("warning" if quiet else "info")
     if token is None and not is_loopback(host):
         warn(f"anybody who reaches {host} can ask; see --token-file")
     named = f"serving {', '.join(map(str, models))}"
-    run_app(app, bound, started=lambda u: typer.echo(f"{named} at {u}"), drain=timeout)
+    run_app(app, bound, started=lambda u: echo(f"{named} at {u}"), drain=timeout)
 
 
 def _hosts(host: str, token: str | None, allowed: list[str]) -> frozenset[str] | None:
@@ -408,7 +408,7 @@ def _serve_labels(
 
     def started(url: str) -> None:
         n_documents = len(session.documents)
-        typer.echo(f"label {n_documents:,} documents at {url} (Ctrl-C ends)")
+        echo(f"label {n_documents:,} documents at {url} (Ctrl-C ends)")
         if open_browser:
             import webbrowser
 
@@ -432,11 +432,11 @@ def _set_people(folder: Path, invite: str | None, revoke: str | None) -> None:
             name = " ".join(invite.split())
             if not 0 < len(name) <= 60:
                 raise typer.BadParameter("a name has 1 to 60 characters.")
-            typer.echo(f"token of {name} (shown only now): {store.invite(name)}")
+            echo(f"token of {name} (shown only now): {store.invite(name)}")
         if revoke is not None:
             if not store.revoke(revoke):
                 raise nobody
-            typer.echo(f"the token of {revoke} is void")
+            echo(f"the token of {revoke} is void")
     finally:
         store.close()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, replace
@@ -386,9 +387,10 @@ def _words_about_parts(facts: dict[str, Any]) -> str:
 
 
 def _words(facts: dict[str, Any], documents: Documents) -> str:
-    todo = f"try: earmark predict {facts['file']} NEW-DATA"
+    todo = f"try: earmark predict {shlex.quote(facts['file'])} NEW-DATA"
     if not facts["labelled"]:
-        todo = f"to find out how accurate it is: earmark label {documents.source}"
+        source = shlex.quote(documents.source)
+        todo = f"to find out how accurate it is: earmark label {source}"
     saved = f"saved {facts['file']} ({file_size(facts['bytes'])}); {todo}"
     learned = f"{_learned(facts)} in {facts['seconds']:.1f} s"
     return "\n".join([learned, facts["summary"], saved])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Annotated, Any, Literal
@@ -176,9 +177,21 @@ class _Labelling:
             body = read_body(kind, request.scope)
             if "earmark.person" in request.scope:  # a token says who it is
                 body.person = request.scope["earmark.person"]
-            return await run_in_threadpool(reply, body)
+            try:
+                return await run_in_threadpool(reply, body)
+            except sqlite3.OperationalError as error:
+                raise self._not_written(error) from None
 
         return route
+
+    def _not_written(self, error: sqlite3.OperationalError) -> Refusal:
+        """What to say where the disk is full, or the project lies locked."""
+        return Refusal(
+            503,
+            "disk",
+            f"nothing was changed: {self.session.store.path} cannot be written "
+            f"({error}); make room, then do the same again.",
+        )
 
     # -- actions -----------------------------------------------------------------
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
@@ -19,11 +18,10 @@ from earmark import __version__
 from earmark.apps.serve.metrics import Metrics
 from earmark.apps.serve.model import MicroBatcher, ModelHolder, ServedModel
 from earmark.apps.serve.schemas import describe
-from earmark.apps.web.guard import Guard, Limits
+from earmark.apps.web.guard import Guard, Limits, logger
 from earmark.apps.web.replies import Refusal, as_json, router, static_files
 from earmark.exceptions import DataError, EarmarkError
-from earmark.typing import JsonObject
-from earmark.whole_files import json_line
+from earmark.whole_files import append_lines, json_line, mend_json_lines
 
 __all__ = ["make_app"]
 
@@ -111,6 +109,15 @@ class _Service:
         )
         if self.learns:
             self._check_learning()
+        if self.feedback_file is not None:
+            self._mend(self.feedback_file)
+
+    def _mend(self, file: Path) -> None:
+        """Cut off what a service that was killed wrote of its last feedback."""
+        n_bytes = mend_json_lines(file)
+        if n_bytes:
+            facts = {"file": str(file), "bytes": n_bytes}
+            logger.warning("torn feedback cut off", extra={"facts": facts})
 
     def _check_learning(self) -> None:
         """Refuse, at the start, a model or folder that could not learn."""
@@ -199,7 +206,7 @@ class _Service:
             )
         columns, labels = model.reader.lesson(request.scope)
         _check_labels(model, labels)
-        method = request.url.path.strip("/")
+        method = request.scope["path"].strip("/")
         try:
             await holder.change(method, model.documents(columns), labels)
         except (EarmarkError, ValueError) as error:
@@ -218,7 +225,16 @@ class _Service:
             {**{name: column[n] for name, column in columns.items()}, "label": label}
             for n, label in enumerate(labels)
         ]
-        await run_in_threadpool(_append, self.feedback_file, rows)
+        lines = b"".join(map(json_line, rows))
+        try:
+            await run_in_threadpool(append_lines, self.feedback_file, lines)
+        except OSError as error:
+            raise Refusal(
+                503,
+                "disk",
+                f"the feedback was not kept: {self.feedback_file} cannot be written "
+                f"({error.strerror}); send it again when there is room.",
+            ) from None
         return as_json({"documents": len(rows)})
 
     async def describe_model(self, request: Request) -> Response:
@@ -256,7 +272,7 @@ class _Service:
 
     async def health(self, request: Request) -> Response:
         """The process lives (/healthz); a model answers (/readyz)."""
-        if request.url.path == "/healthz":
+        if request.scope["path"] == "/healthz":
             return as_json({"status": "ok"})
         if not self.is_ready:
             raise Refusal(503, "stopping", "shutting down.")
@@ -274,7 +290,8 @@ class _Service:
 
     async def page(self, request: Request) -> Response:
         """The page to try the model on, or the one that shows its description."""
-        name = "docs.html" if request.url.path == "/docs" else "serve.html"
+        is_docs = request.scope["path"] == "/docs"
+        name = "docs.html" if is_docs else "serve.html"
         return await self.files.get_response(name, request.scope)
 
 
@@ -292,11 +309,3 @@ def _check_labels(model: ServedModel, labels: list[Any]) -> None:
             f"{known}{f' and {more} more' if more > 0 else ''}. Train it anew to add "
             "a label: earmark train",
         )
-
-
-def _append(path: Path, rows: list[JsonObject]) -> None:
-    """Add lines to a file, on disk when it returns."""
-    with path.open("ab") as file:
-        file.write(b"".join(map(json_line, rows)))
-        file.flush()
-        os.fsync(file.fileno())

@@ -45,6 +45,8 @@ _INLINE_SECONDS = 0.004
 _MOST_JOBS = 256
 
 Results = list[JsonObject]
+# Time, size and number of a file: others, if it was replaced.
+Signature = tuple[int, int, int]
 
 
 class ServedModel:
@@ -284,6 +286,7 @@ class ModelHolder:
         self.limits = limits
         self._observe = observe
         self._signature = _signature(path)
+        # Whoever holds it may set the model, and with it the signature of its file.
         self._changing = asyncio.Lock()
         self.model = ServedModel.from_file(path, limits)
 
@@ -303,7 +306,7 @@ class ModelHolder:
         loop = asyncio.get_running_loop()
         async with self._changing:
             try:
-                model = await loop.run_in_executor(
+                changed = await loop.run_in_executor(
                     None, self._changed, method, documents, labels
                 )
             except OSError as error:
@@ -312,10 +315,12 @@ class ModelHolder:
                     "folder",
                     f"the model {self.path} cannot be replaced: {error.strerror}.",
                 ) from None
-            self._signature = _signature(self.path)
-            self.model = model
+            self.model, self._signature = changed
 
-    def _changed(self, method: str, documents: Any, labels: list[Any]) -> ServedModel:
+    def _changed(
+        self, method: str, documents: Any, labels: list[Any]
+    ) -> tuple[ServedModel, Signature | None]:
+        """The model after the change, and the signature of the file it is in now."""
         # Another service, or a command, may change the same file.
         with changed_by_one(self.path):
             try:
@@ -334,10 +339,11 @@ class ModelHolder:
             try:
                 classifier.save(new, metadata=facts)
                 model = ServedModel.from_file(new, self.limits)
+                signature = _signature(new)
                 os.replace(new, target)
             finally:
                 new.unlink(missing_ok=True)
-            return model
+            return model, signature
 
     async def watch(self, seconds: float) -> None:
         """Look at the file every so often, until cancelled."""
@@ -345,29 +351,37 @@ class ModelHolder:
             await asyncio.sleep(seconds)
             await self.refresh()
 
+    def _is_new(self, signature: Signature | None) -> bool:
+        return signature is not None and signature != self._signature
+
     async def refresh(self) -> bool:
         """Take over the file if it changed and is good; else keep what serves."""
-        signature = _signature(self.path)
-        if signature is None or signature == self._signature:
+        if not self._is_new(_signature(self.path)):
             return False
-        self._signature = signature
         loop = asyncio.get_running_loop()
-        try:
-            self.model = await loop.run_in_executor(
-                None, ServedModel.from_file, self.path, self.limits
-            )
-        except Exception as error:
-            # Another attempt only when the file changes again.
-            facts = {"error": type(error).__name__, "why": str(error)}
-            logger.error("model refused", extra={"facts": facts})
-            self._observe("refused")
-            return False
+        # A lesson that is learned meanwhile would be undone by the file of before.
+        async with self._changing:
+            signature = _signature(self.path)
+            if not self._is_new(signature):
+                return False
+            try:
+                model = await loop.run_in_executor(
+                    None, ServedModel.from_file, self.path, self.limits
+                )
+            except Exception as error:
+                # Another attempt only when the file changes again.
+                self._signature = signature
+                facts = {"error": type(error).__name__, "why": str(error)}
+                logger.error("model refused", extra={"facts": facts})
+                self._observe("refused")
+                return False
+            self.model, self._signature = model, signature
         logger.warning("model reloaded", extra={"facts": dict(self.model.facts)})
         self._observe("loaded")
         return True
 
 
-def _signature(path: Path) -> tuple[int, int, int] | None:
+def _signature(path: Path) -> Signature | None:
     try:
         status = path.stat()
     except OSError:

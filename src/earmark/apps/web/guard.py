@@ -342,7 +342,19 @@ def _require_json(scope: Scope) -> None:
 
 @lru_cache(maxsize=64)
 def _host_name(stated: str) -> str | None:
-    return urlsplit(f"//{stated}").hostname
+    """The name in a Host header; None if it is none."""
+    try:
+        return urlsplit(f"//{stated}").hostname
+    except ValueError:  # such as "[", no address
+        return None
+
+
+def _place(origin: str) -> str | None:
+    """Host and port of an Origin header; None if it is none."""
+    try:
+        return urlsplit(origin).netloc
+    except ValueError:
+        return None
 
 
 def _check_origin(scope: Scope) -> None:
@@ -350,7 +362,7 @@ def _check_origin(scope: Scope) -> None:
     origin = _header(scope, b"origin")
     foreign = _header(scope, b"sec-fetch-site") in ("cross-site", "same-site")
     if origin is not None:
-        foreign = foreign or urlsplit(origin).netloc != _header(scope, b"host")
+        foreign = foreign or _place(origin) != _header(scope, b"host")
     if foreign:
         raise Refusal(403, "origin", "requests from pages of other sites are refused.")
 

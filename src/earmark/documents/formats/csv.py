@@ -17,6 +17,7 @@ from earmark.exceptions import DataError, Try
 
 # Rows between two looks at the size of the batch.
 _AT_ONCE = 64
+_MOST_COLUMNS = 1 << 20
 _BREAK = re.compile(r"\r\n|\r|\n")
 _SEP = re.compile(r"sep=(.)", re.IGNORECASE)
 _limit_lock = threading.Lock()
@@ -47,7 +48,7 @@ def tables(
 ) -> Iterator[Table]:
     """Batches of rows as columns; without a delimiter, by the one of the header."""
     # newline="" leaves the line breaks inside quoted fields as they are.
-    with open_text(path, options.codec, "") as source:
+    with open_text(path, options.codec, "", options.longest_row) as source:
         lines: Iterable[str] = source.lines
         mark = options.delimiter or mark
         if mark is None:
@@ -105,6 +106,12 @@ class _Rows:
                 "expected a header and data rows, the file is empty; "
                 "check that it was written completely.",
             )
+        if len(cells[0]) > _MOST_COLUMNS:
+            raise fault(
+                self.source.name,
+                f"expected at most {_MOST_COLUMNS:,} columns, the header has "
+                f"{len(cells[0]):,}; check that the file is a table.",
+            )
         self._next = 1
         return cells[0]
 
@@ -132,13 +139,15 @@ class _Rows:
             while len(raw) < size and counted.count <= stop:
                 n_before = len(raw)
                 for row in islice(reader, min(_AT_ONCE, size - n_before)):
-                    raw.append(row)  # noqa: PERF402 - kept when a later row fails
+                    raw.append(row)  # kept when a later row fails
+                    counted.mark = counted.count
                 if len(raw) == n_before:
                     break
         except csv.Error as error:
             raise self._broken(error, is_header=is_header) from error
-        except UnicodeDecodeError as error:
-            raise self.source.undecodable(error, reader.line_num) from error
+        except TextSource.failures as error:
+            number = None if is_header else self.first + sum(map(bool, raw))
+            raise self.source.refused(error, reader.line_num, number) from error
 
     def line_of(self, index: int) -> int:
         """The line on which a row of the batch begins, counted if an error asks."""

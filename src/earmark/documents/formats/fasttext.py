@@ -7,7 +7,7 @@ from pathlib import Path
 
 from earmark.documents.format import Format
 from earmark.documents.records import Record, record_tables
-from earmark.documents.stream import ReadOptions, open_text
+from earmark.documents.stream import ReadOptions, TextSource, open_text
 from earmark.documents.table import Request, Table
 
 _MARK = "__label__"
@@ -17,9 +17,21 @@ def tables(
     path: Path | None, request: Request, options: ReadOptions
 ) -> Iterator[Table]:
     """Lines such as ``__label__spam free money``: columns text and label."""
-    with open_text(path, options.codec, None) as source:
-        records = map(_record, source.lines)
+    with open_text(path, options.codec, None, options.longest_row) as source:
+        records = map(_record, _lines(source))
         yield from record_tables(source, records, request, options, ["text", "label"])
+
+
+def _lines(source: TextSource) -> Iterator[str]:
+    """The lines of a file, each of bounded length."""
+    n_before, counted = 0, source.bytes
+    try:
+        for line in source.lines:
+            counted.mark = counted.count
+            n_before += 1
+            yield line
+    except TextSource.failures as error:
+        raise source.refused(error, n_before) from error
 
 
 def _record(line: str) -> Record:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import chain
@@ -10,7 +11,12 @@ from pathlib import Path
 
 from earmark.documents.format import Format
 from earmark.documents.records import Numbered, Record, batch_tables, record_tables
-from earmark.documents.stream import ReadOptions, TextSource, open_text
+from earmark.documents.stream import (
+    ReadOptions,
+    TextSource,
+    TooLongError,
+    open_text,
+)
 from earmark.documents.table import Request, Table, described, fault
 from earmark.exceptions import DataError
 
@@ -24,45 +30,93 @@ def _unique(pairs: list[tuple[str, object]]) -> Record:
     return record
 
 
+_BLANKS = re.compile(r"[ \t\n\r]*")
 _json = json.JSONDecoder(object_pairs_hook=_unique)
 _decode = _json.raw_decode
 
 
 def tables(
-    path: Path | None, request: Request, options: ReadOptions
+    path: Path | None,
+    request: Request,
+    options: ReadOptions,
+    may_be_array: bool = True,
 ) -> Iterator[Table]:
     """Batches of JSON lines, or of the objects of one JSON array, as columns."""
-    with open_text(path, options.codec, None) as source:
+    with open_text(path, options.codec, None, options.longest_row) as source:
+        counted, most = source.bytes, source.bytes.most
+        if may_be_array:  # which may be a single line
+            counted.most = options.largest_whole
         head = source.head()
         lines = chain(head, source.lines)
         if head and head[-1].lstrip().startswith("["):
-            records = _array(source, lines)
+            counted.most, counted.mark = options.largest_whole, 0
+            records = _objects(source, _whole(source, lines))
             yield from record_tables(source, records, request, options)
             return
+        counted.most = most
         batches = _json_lines(source, lines, options)
         yield from batch_tables(source.name, batches, request)
 
 
-def _array(source: TextSource, lines: Iterable[str]) -> list[Record]:
-    """The objects of a file that is one JSON array, which is read whole."""
+def _whole(source: TextSource, lines: Iterable[str]) -> str:
+    """The text of a file that is one JSON array."""
     try:
-        values = _json.decode("".join(lines))
+        return "".join(lines)
+    except TooLongError as error:
+        raise fault(
+            source.name,
+            f"expected a JSON array of at most {source.bytes.most:,} bytes, got a "
+            "longer one; write one object on each line (.jsonl), which is read in "
+            "batches.",
+        ) from error
     except UnicodeDecodeError as error:
-        raise source.undecodable(error, 0) from error
+        raise source.refused(error, 0) from error
+
+
+def _objects(source: TextSource, text: str) -> Iterator[Record]:
+    """The objects of an array, one by one: lists of numbers would fill the memory."""
+    try:
+        for row, value in enumerate(_values(text), start=1):
+            if not isinstance(value, dict):
+                raise fault(
+                    source.name,
+                    f"expected an object, got {described(value)}; write "
+                    '{"text": ...}.',
+                    row=row,
+                )
+            yield value
     except (ValueError, RecursionError) as error:
+        if isinstance(error, DataError) and error.place:
+            raise
         raise fault(
             source.name,
             f"expected one JSON array of objects, got broken JSON ({error}); "
             "check that it was written completely.",
         ) from error
-    for row, value in enumerate(values, start=1):
-        if not isinstance(value, dict):
-            raise fault(
-                source.name,
-                f'expected an object, got {described(value)}; write {{"text": ...}}.',
-                row=row,
-            )
-    return list(values)
+
+
+def _values(text: str) -> Iterator[object]:
+    """What stands between the commas of an array, and that it ends as one."""
+    at = _behind_blanks(text, text.index("[") + 1)
+    mark = text[at : at + 1]
+    while mark != "]":
+        value, at = _decode(text, at)
+        yield value
+        at = _behind_blanks(text, at)
+        mark = text[at : at + 1]
+        if mark == ",":
+            at = _behind_blanks(text, at + 1)
+        elif mark != "]":
+            raise json.JSONDecodeError("Expecting ',' delimiter", text, at)
+    end = _behind_blanks(text, at + 1)
+    if end < len(text):
+        raise json.JSONDecodeError("Extra data", text, end)
+
+
+def _behind_blanks(text: str, at: int) -> int:
+    match = _BLANKS.match(text, at)
+    assert match is not None  # no blank at all is a match
+    return match.end()
 
 
 def _json_lines(
@@ -75,6 +129,7 @@ def _json_lines(
     stop = counted.count + options.batch_bytes
     try:
         for line, text in enumerate(lines, start=1):
+            counted.mark = counted.count
             try:
                 record, end = _decode(text)
                 clean = type(record) is dict and len(text) - end < 2
@@ -91,8 +146,9 @@ def _json_lines(
                 yield records, numbers
                 n_before, records, numbers = n_before + len(records), [], []
                 stop = counted.count + options.batch_bytes
-    except UnicodeDecodeError as error:
-        raise source.undecodable(error, line) from error
+    except TextSource.failures as error:
+        row = n_before + len(records) + 1
+        raise source.refused(error, line, row) from error
     if records:
         yield records, numbers
 

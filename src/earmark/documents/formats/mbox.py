@@ -7,10 +7,11 @@ import zlib
 from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
 from earmark.documents.format import Format
 from earmark.documents.mail import mail_record, mails_of_box
-from earmark.documents.records import record_tables
+from earmark.documents.records import Record, record_tables
 from earmark.documents.stream import ReadOptions, open_bytes
 from earmark.documents.table import Request, Table, fault
 
@@ -22,12 +23,26 @@ def tables(
     name = "stdin" if path is None else str(path)
     opened = nullcontext(sys.stdin.buffer) if path is None else open_bytes(path)
     try:
-        with opened as lines:
-            records = map(mail_record, mails_of_box(lines))
+        with opened as stream:
+            records = _records(stream, name, options.longest_row)
             yield from record_tables(name, records, request, options)
     except (OSError, EOFError, zlib.error) as error:
         what = f"the mails cannot be read ({error}); get the file again."
         raise fault(name, what) from error
+
+
+def _records(stream: Any, name: str, most: int) -> Iterator[Record]:
+    """The mails of a stream, each of bounded length."""
+    lines = iter(lambda: stream.readline(most + 1), b"")
+    done = 0
+    try:
+        for mail in mails_of_box(lines, most):
+            done += 1
+            yield mail_record(mail)
+    except OverflowError as error:
+        what = f"expected mails of at most {most:,} bytes, got a longer one"
+        advice = "check that it is a mailbox, and take the mail out."
+        raise fault(name, f"{what}; {advice}", row=done + 1) from error
 
 
 FORMAT = Format(

@@ -98,6 +98,9 @@ def cells_at(
     """counts[rows[i], columns[i]] for every i, with a bounded number of dense rows."""
     cells = np.zeros(len(rows))
     step = max(1, DENSE_CELLS // max(1, counts.shape[1]))
+    if step < counts.shape[0]:  # only the rows that are asked for
+        asked, rows = np.unique(rows, return_inverse=True)
+        counts = counts[asked]
     for start in range(0, counts.shape[0], step):
         dense = counts[start : start + step].toarray()
         if step >= counts.shape[0]:

@@ -21,6 +21,7 @@ const credentials = () => (who.token ? { Authorization: `Bearer ${who.token}` } 
 const wait = (ms) => new Promise((done) => { setTimeout(done, ms); });
 
 export class Refused extends Error {}
+class Later extends Error {} // busy, or a full disk: the server says which
 export class Unknown extends Refused {} // no token, or one that is void
 
 async function send(path, body) {
@@ -30,7 +31,7 @@ async function send(path, body) {
     body: JSON.stringify({ client, person: who.person, ...body }),
   });
   const data = await reply.json();
-  if (reply.status === 503) throw new Error(data.detail);
+  if (reply.status === 503) throw new Later(data.detail);
   if (reply.status === 401) throw new Unknown("Give the token that you were invited with.");
   if (!reply.ok) throw new Refused(data.detail);
   return data;
@@ -45,7 +46,7 @@ async function persist(path, body, onTrouble) {
       return data;
     } catch (error) {
       if (error instanceof Refused) throw error;
-      onTrouble(true);
+      onTrouble(true, error instanceof Later ? error.message : undefined);
       await wait(Math.min(400 * 1.5 ** tries, 3000));
     }
   }

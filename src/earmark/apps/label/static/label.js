@@ -21,9 +21,9 @@ let history = [];
 let place = -1;
 let busy = false;
 
-function trouble(there) {
+function trouble(there, why = "No connection to earmark.") {
   $("notice").hidden = !there;
-  $("notice").textContent = there ? "No connection to earmark. Your answer is kept and sent again; nothing is lost." : "";
+  $("notice").textContent = there ? `${why} Your answer is kept and sent again; nothing is lost.` : "";
   $("saved").textContent = there ? "waiting" : "";
 }
 
