@@ -30,7 +30,7 @@ def test_names_in_a_table_need_no_labels(pool, tmp_path):
     out = tmp_path / "model.earmark"
     status, told, _ = run("train", pool, "--class-names", names, "--out", out)
     assert status == 0
-    assert "accuracy is unknown" in told
+    assert "accuracy and confidence are unknown" in told
     assert f"earmark label {pool}" in told
     assert earmark.load(out).predict(["the sail of it"]) == ["sea"]
 

@@ -11,6 +11,7 @@ import earmark
 from earmark import TextClassifier
 from earmark.exceptions import DataError
 from earmark.models import SemiSupervisedClassifier
+from earmark.pipeline.text_filter import TextFilter
 from tests.pipeline.test_few_labels import texts
 
 NAMES = {"garden": "rose tulip", "kitchen": ["oven", "butter"], "sea": "sail harbour"}
@@ -34,7 +35,7 @@ def test_names_alone_start_the_recipe_and_the_summary_says_what_is_unknown(
     *_, X_test, y_test = corpus
     assert np.mean(unlabelled.predict(X_test) == y_test) > 0.9
     told = unlabelled.summary()
-    assert "accuracy is unknown" in told
+    assert "accuracy and confidence are unknown" in told
     assert "earmark label" in told
     assert "kitchen (oven, butter)" in told
     assert unlabelled.evidence_ is None
@@ -147,3 +148,25 @@ def test_two_classes_have_not_the_same_description(corpus):
     same = {**NAMES, "ocean": "Sail  harbour"}
     with pytest.raises(DataError, match="'sea' and 'ocean' have the same description"):
         TextClassifier(class_names=same).fit(corpus[0])
+
+
+def test_without_labels_nobody_knows_how_sure_answers_are(unlabelled, corpus, tmp_path):
+    *_, X_test, _ = corpus
+    assert np.isnan(unlabelled.decide(X_test[:3]).confidence).all()
+    (explanation,) = unlabelled.explain(X_test[:1])
+    assert explanation.confidence is None
+    assert "nobody knows how sure" in str(explanation)
+    assert "unknown" in unlabelled.decide(X_test[:1])._repr_html_()
+    with pytest.raises(DataError, match="needs a model that learned from labels"):
+        TextFilter(unlabelled, ["sea"], 0.5).mask(X_test[:3])
+    assert TextFilter(unlabelled, ["sea"]).mask(X_test[:3]).dtype == bool
+    unlabelled.save(tmp_path / "m.earmark")
+    again = earmark.load(tmp_path / "m.earmark")
+    assert np.isnan(again.decide(X_test[:3]).confidence).all()
+
+
+def test_a_few_labels_are_enough_to_speak_again(corpus):
+    X, y, X_test, _ = corpus
+    model = TextClassifier("semi-supervised", class_names=NAMES)
+    model.fit(X[:10], y[:10], unlabelled=X[10:])
+    assert np.isfinite(model.decide(X_test[:3]).confidence).all()

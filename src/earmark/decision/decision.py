@@ -219,6 +219,7 @@ class Decision:
     confidence : ndarray of shape (n_documents,)
         One-of: the probability (or margin) of the best label, also where the
         decision was to abstain. Any-of: that of the least certain label decision.
+        NaN where no document had a label: then nobody knows.
     novelty : ndarray of shape (n_documents,) or None
         p-value that the document is like the training documents: the smaller, the
         more foreign. None if not measured.
@@ -261,7 +262,7 @@ class Decision:
         head = ["document", "label", "confidence"]
         head += ["novelty"] if self.novelty is not None else []
         rows = [
-            [n, "(abstained)" if label is None else label, f"{self.confidence[n]:.3f}"]
+            [n, "(abstained)" if label is None else label, _read(self.confidence[n])]
             + ([] if self.novelty is None else [f"{self.novelty[n]:.3f}"])
             for n, label in enumerate(self.labels.tolist())
         ]
@@ -284,6 +285,10 @@ class Decision:
         if self.novelty is None or self.max_novelty is None:
             return np.zeros(len(self), dtype=bool)
         return np.asarray(self.novelty <= self.max_novelty)
+
+    def of_unknown_confidence(self) -> Decision:
+        """The same where no label ever told how often such answers are right."""
+        return replace(self, confidence=np.full(len(self), np.nan))
 
     def with_novelty(
         self, novelty: FloatVector, max_novelty: float | None = None
@@ -323,6 +328,10 @@ class Decision:
         labels[self.foreign] = None
         abstained[self.foreign] = True
         return replace(self, labels=labels, abstained=abstained)
+
+
+def _read(confidence: float) -> str:
+    return "unknown" if np.isnan(confidence) else f"{confidence:.3f}"
 
 
 def one_of_decision(scores: Scores, classes: Labels) -> Decision:

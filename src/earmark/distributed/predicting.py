@@ -206,7 +206,9 @@ def _write_labels(classifier: Any, part: Part, target: Path) -> tuple[int, int]:
                 undecided = [classifier.classes_[row] for row in decision.abstained]
                 columns.append([_written(some, many) for some in undecided])
             pairs = zip(columns, schema.types, strict=True)
-            arrays = [arrow.array(column, kind) for column, kind in pairs]
+            arrays = [
+                arrow.array(column, kind, from_pandas=True) for column, kind in pairs
+            ]
             writer.write_table(arrow.table(arrays, schema=schema))
             documents += len(batch)
             abstained += sum(label is None for label in labels)

@@ -257,7 +257,7 @@ class SemiSupervisedClassifier(LogitClassifier):
         every = np.asarray([*named, *known.tolist()]) if named else known
         self.classes_, y_every = np.unique(every, return_inverse=True)
         y_index = y_every[len(named) :]
-        self.left_out_ = None
+        self.left_out_, self.has_labels_ = None, len(known) > 0
         fewest = self.min_pool, self.min_pool_ratio
         self.used_pool_ = len(np.unique(y_index)) < len(self.classes_) or (
             pool_is_useful(len(labelled), n_different(rows.blocks[0][pool]), *fewest)

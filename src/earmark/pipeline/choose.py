@@ -271,8 +271,8 @@ def _held_out(fitted: TextModel, data: TrainingData) -> list[str]:
 
 
 _UNKNOWN = (
-    "no labelled document: learned from class names alone, so its accuracy is unknown; "
-    "label some of its answers (earmark label) to find out"
+    "no labelled document: learned from class names alone, so accuracy and confidence "
+    "are unknown; check ten of its answers (earmark label) and train with them to know"
 )
 
 

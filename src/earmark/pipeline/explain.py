@@ -72,7 +72,8 @@ class Explanation:
     """
 
     label: Any
-    confidence: float
+    confidence: float | None
+    """None where no document had a label."""
     runner_up: Any
     score: float
     terms: tuple[TermEvidence, ...]
@@ -84,6 +85,11 @@ class Explanation:
     """How many terms ``str()`` shows."""
     paths: tuple[PathEvidence, ...] = ()
     """Strongest first, where they were asked for."""
+
+    @property
+    def _sure(self) -> str:
+        unknown = self.confidence is None
+        return "nobody knows how sure" if unknown else f"{self.confidence:.0%} sure"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, for JSON."""
@@ -100,7 +106,7 @@ class Explanation:
             f"<td>{_bar(value / largest)}</td></tr>"
             for name, value in rows
         )
-        head = escape(f"{self.label}{against} ({self.confidence:.0%} sure)")
+        head = escape(f"{self.label}{against} ({self._sure})")
         return (
             f"<div><b>{head}</b>{f'<p>{escape(self.note)}</p>' if self.note else ''}"
             f"<table><tbody>{drawn}</tbody></table></div>"
@@ -108,7 +114,7 @@ class Explanation:
 
     def __str__(self) -> str:
         against = "" if self.runner_up is None else f", not {self.runner_up}"
-        lines = [f"{self.label} ({self.confidence:.0%} sure{against})"]
+        lines = [f"{self.label} ({self._sure}{against})"]
         if self.note:
             lines.append(self.note)
         lines += _table(self)
@@ -257,7 +263,7 @@ def _evidence(
         constants["other classes"] = float(totals[runner_up] - rest)
     return Explanation(
         label=classes[label],
-        confidence=sure,
+        confidence=None if np.isnan(sure) else float(sure),
         runner_up=None if runner_up is None else classes[runner_up],
         score=float(contributions.sum() + sum(constants.values())),
         terms=tuple(terms),

@@ -833,7 +833,8 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
         """The decision if nothing makes it abstain."""
         fitted = self._answering()
         if self.learned_confidence_ is None:
-            return fitted.decide(texts)
+            decision = fitted.decide(texts)
+            return decision if fitted.has_labels else decision.of_unknown_confidence()
         scores = Scores.from_log_proba(fitted.predict_log_proba(texts))
         return one_of_decision(self._ranked(scores, texts), self.classes_)
 

@@ -59,6 +59,11 @@ class TextFilter:
     def mask(self, texts: Any) -> BoolVector:
         """Whether each document stays."""
         decision = self.classifier.decide(texts)
+        if self.min_confidence and np.isnan(decision.confidence).any():
+            needs = (
+                " needs a model that learned from labels, got one of class names only"
+            )
+            raise DataError([Named("min_confidence"), f"{needs}."])
         named = [_has(label, self.labels) for label in decision.labels.tolist()]
         sure: BoolVector = decision.confidence >= self.min_confidence
         return np.asarray(named, dtype=bool) & sure

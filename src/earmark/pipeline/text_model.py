@@ -206,6 +206,11 @@ class TextModel:
         return judged
 
     @property
+    def has_labels(self) -> bool:
+        """Whether some document that it learned had a label; else nobody judged it."""
+        return not isinstance(self.model, ScoringClassifier) or self.model.has_labels_
+
+    @property
     def left_out_answers(self) -> tuple[IntVector, FloatMatrix] | None:
         """Labelled documents that fitting held out, and what was said of them."""
         if isinstance(self.model, ScoringClassifier):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import stat
 import sys
@@ -306,7 +307,8 @@ def _answers(
     leaves_open = decision.any_of and bool(classifier.thresholds_)
     answers = zip(decision.labels.tolist(), decision.confidence.tolist(), strict=True)
     for i, (label, confidence) in enumerate(answers):
-        record = {"label": label, "confidence": round(confidence, 6)}
+        known = None if math.isnan(confidence) else round(confidence, 6)
+        record = {"label": label, "confidence": known}
         if decision.novelty is not None:
             record["novelty"] = round(float(decision.novelty[i]), 6)
         if leaves_open:

@@ -86,6 +86,8 @@ class ScoringClassifier(ClassifierMixin, BaseEstimator, ABC):
     """Training documents that fitting held out, by row, and what was said of them."""
     encoder_share_: Share | None = None
     """What an encoder's vectors count; None for models without one."""
+    has_labels_: bool = True
+    """Whether some document had a label; else nobody knows how sure answers are."""
     # Whether probabilities are far too low, as the weights are small.
     needs_calibration: ClassVar[bool] = False
     # Whether ``fit`` takes words, phrases and vectors apart, as ``Rows``.
