@@ -49,6 +49,7 @@ def one_draw(task: Task, n: int, seed: int, with_pool: bool) -> dict[str, float]
     answered = ~decision.abstained
     n_wrong = int((~evidence.correct).sum())
     low, high = error_bounds(n_wrong, len(evidence))
+    least, most = error_bounds(n_wrong / 2, len(evidence) / 2)
     accuracy = float(right.mean())
     confidence = decision.confidence
     bins = np.minimum((confidence * 10).astype(int), 9)
@@ -57,6 +58,7 @@ def one_draw(task: Task, n: int, seed: int, with_pool: bool) -> dict[str, float]
         "said_accuracy": evidence.accuracy,
         "accuracy": accuracy,
         "in_interval": float(1 - high <= accuracy <= 1 - low),
+        "in_wide_interval": float(1 - most <= accuracy <= 1 - least),
         "coverage": float(answered.mean()),
         "answers": float(answered.any()),
         "error": float((~right[answered]).mean()) if answered.any() else np.nan,

@@ -590,7 +590,7 @@ def estimated_threshold(
     return _threshold(ranked, errors, n_answered, max_error, None, missing)
 
 
-def error_bounds(n_errors: int, n_answers: int) -> tuple[float, float]:
+def error_bounds(n_errors: float, n_answers: float) -> tuple[float, float]:
     """The shares of errors that such a count is likely under, at 95 % (exact).
 
     Examples
