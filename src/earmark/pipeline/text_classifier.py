@@ -117,6 +117,8 @@ if TYPE_CHECKING:
 # Counts beyond this are added up at once: a sum that int64 cannot hold is refused then.
 _LARGE_COUNT = 2.0**40
 _MOST_WAITING = 256
+# From so many labelled documents on, how sure answers are tells what is familiar.
+_LEAST_JUDGED = 20
 
 
 NoveltyRate: TypeAlias = Annotated[
@@ -471,11 +473,21 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
         }
         features = fitting_features(None, everything) or {}
         detector = NoveltyDetector(**features, n_jobs=self.n_jobs)
-        self.novelty_ = detector.fit(joined_texts(everything), known)
+        certainty = None
+        if not data.multi_label and len(data.labels) >= _LEAST_JUDGED:
+            certainty = np.full(len(known), np.nan)
+            rows, scores = self._left_out(data).scores(self.classes_)
+            certainty[rows] = scores.certainty
+        every = joined_texts(everything)
+        self.novelty_ = detector.fit(every, known, certainty=certainty)
 
     def _novelty(self, texts: RegionTexts) -> FloatVector:
-        assert self.novelty_ is not None
-        return self.novelty_.p_values(joined_texts(texts))
+        """The p-value of each document; the answering model says how sure it is."""
+        detector, certainty = self.novelty_, None
+        assert detector is not None
+        if detector.uses_certainty_:
+            certainty = self._answering().decide(texts).certainty
+        return detector.p_values(joined_texts(texts), certainty)
 
     def _left_out(self, data: TrainingData) -> LeftOut:
         """What judges training documents; one that uses a pool is judged with it."""
