@@ -474,7 +474,8 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
         features = fitting_features(None, everything) or {}
         detector = NoveltyDetector(**features, n_jobs=self.n_jobs)
         certainty = None
-        if not data.multi_label and len(data.labels) >= _LEAST_JUDGED:
+        judged = not data.multi_label and len(data.labels) >= _LEAST_JUDGED
+        if judged and takes_rows(self._answering().model):  # by all its views
             certainty = np.full(len(known), np.nan)
             rows, scores = self._left_out(data).scores(self.classes_)
             certainty[rows] = scores.certainty
