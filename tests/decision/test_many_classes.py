@@ -35,7 +35,7 @@ def test_the_estimate_is_of_documents_drawn_by_lot_and_says_so(few, tmp_path, mo
     classifier.measure_confidence(texts, labels)
     assert len(classifier.evidence_) == 50  # 1,000 scores of 20 classes
     (line,) = [x for x in classifier.summary().splitlines() if "accuracy" in x]
-    assert "on 50 left-out training documents (between 93 and 100 %)" in line
+    assert "on 50 left-out training documents (between 86 and 100 %)" in line
     assert "drawn by lot from 120, since" in line
     again = TextClassifier(model, random_state=1).fit(texts, labels)
     again.measure_confidence(texts, labels)
