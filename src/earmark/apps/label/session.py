@@ -63,15 +63,22 @@ class Session:
         self._labelling = 0
         with self._wake:
             self._start_over()
-        self._thread = threading.Thread(target=self._learn, daemon=True)
-        self._thread.start()
+        # One knows each answer at once; the other fits the whole model now and then.
+        self._is_fitting = False
+        self._threads = [
+            threading.Thread(target=work, daemon=True)
+            for work in (self._learn, self._fit_fully)
+        ]
+        for thread in self._threads:
+            thread.start()
 
     def close(self) -> None:
         """Stop learning and close the store."""
         with self._wake:
             self._closed = True
             self._wake.notify_all()
-        self._thread.join()
+        for thread in self._threads:
+            thread.join()
         self.store.close()
 
     # -- what a tab may do -------------------------------------------------------
@@ -286,10 +293,17 @@ class Session:
         """Whether an answer is not in the model yet."""
         return self._dirty or self._learning.locked()
 
+    @property
+    def is_fitting(self) -> bool:
+        """Whether a full fit is under way, or due."""
+        return self._is_fitting or self.loop.full_fit_due(self.loop.lessons())
+
     def wait(self, seconds: float = 60.0) -> bool:
-        """Wait until the model knows every answer."""
+        """Wait until the model knows every answer, and no full fit is due."""
         with self._wake:
-            return self._wake.wait_for(lambda: not self.is_learning, seconds)
+            return self._wake.wait_for(
+                lambda: not (self.is_learning or self.is_fitting), seconds
+            )
 
     def left_out(self) -> tuple[list[int], list[str], Any]:
         """Learned documents judged by a model without them."""
@@ -417,6 +431,29 @@ class Session:
             finally:
                 self._learning.release()
             with self._wake:
+                self._wake.notify_all()
+
+    def _fit_fully(self) -> None:
+        """Fit the whole model whenever the answers have grown enough for it."""
+        while True:
+            with self._wake:
+                self._wake.wait_for(
+                    lambda: self._closed or self.loop.full_fit_due(self.loop.lessons())
+                )
+                if self._closed:
+                    return
+                lessons, labelling = self.loop.lessons(), self._labelling
+                self._is_fitting = True
+            fitted = None
+            try:
+                fitted = self.loop.full_fit(lessons)
+            except Exception as error:  # the last one goes on
+                failure(error)
+            with self._wake:
+                if fitted is not None and labelling == self._labelling:
+                    self.loop.anchor(fitted)
+                    self._dirty = True
+                self._is_fitting = False
                 self._wake.notify_all()
 
     def _note_point(self, view: View, n_answers: int) -> None:

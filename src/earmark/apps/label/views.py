@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from functools import lru_cache
 from itertools import combinations
@@ -22,7 +22,8 @@ from earmark.evaluation.significance import (
     cohen_kappa,
     krippendorff_alpha,
 )
-from earmark.pipeline.labelling import LabellingLoop, View
+from earmark.pipeline.labelling import View
+from earmark.pipeline.labelling.learners import spans
 from earmark.typing import BoolVector, FloatMatrix, FloatVector, IntVector, JsonObject
 
 __all__ = ["Browser", "Question", "document_data", "project_data", "state_data"]
@@ -61,7 +62,9 @@ def state_data(session: Session) -> JsonObject:
         "disputed": len(session.disputed),
         "version": view.version,
         "learning": session.is_learning,
+        "fitting": session.is_fitting,
         "learned": view.n_learned,
+        "model": _model_words(view),
         "estimate": {
             "accuracy": view.estimate.accuracy,
             "low": view.estimate.low,
@@ -74,6 +77,26 @@ def state_data(session: Session) -> JsonObject:
         # As many points as a small picture can show, the last one always.
         "curve": [*curve[: -1 : max(1, len(curve) // _POINTS_SHOWN)], *curve[-1:]],
     }
+
+
+def _model_words(view: View) -> str:
+    """Which model speaks, in a sentence."""
+    if view.fitted is None:
+        return ""
+    full, n = view.fitted.full, view.n_learned
+    if full is None:
+        return f"Quick model, trained on {_counted(n, 'answer')}."
+    if not full.n_answers:
+        return "A model that knows only the names of the labels."
+    words = f"Trained on {_counted(full.n_answers, 'answer')}"
+    if full.n_pool:
+        words += f" and {_counted(full.n_pool, 'document')} without one"
+    since = n - full.n_answers
+    return words + (f", adjusted for {since:,} since." if since > 0 else ".")
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _promise(session: Session, view: View) -> JsonObject:
@@ -174,7 +197,7 @@ def document_data(
     if document in session.disputed or hidden:
         entry = session.said.get(document, {}).get(person)  # one's own answer, if any
     has_guess = view.fitted is not None and not hidden
-    weights = loop.word_weights(document, view) if has_guess else None
+    weights = loop.word_weights(document, view) if has_guess else {}
     return {
         **_answer_data(session, document, entry, hidden),
         "id": None if ids is None else str(ids[document]),
@@ -184,7 +207,7 @@ def document_data(
         "notes": session.store.notes(document),
         "guess": _guess(view, document) if has_guess else None,
         "parts": [
-            {"name": name, "text": text, "spans": _strongest(loop, text, weights)}
+            {"name": name, "text": text, "spans": _strongest(text, weights)}
             for name, text in parts.items()
         ],
     }
@@ -219,15 +242,13 @@ def _guess(view: View, document: int) -> JsonObject:
     }
 
 
-def _strongest(
-    loop: LabellingLoop, text: str, weights: FloatVector | None
-) -> list[list[float]]:
+def _strongest(text: str, weights: Mapping[str, float]) -> list[list[float]]:
     """Spans of words with weights from -1 to 1, without the faint ones."""
-    spans = [] if weights is None else loop.collection.spans(text, weights)
-    largest = max((abs(weight) for _, _, weight in spans), default=0.0)
+    marked = spans(text, weights)
+    largest = max((abs(weight) for _, _, weight in marked), default=0.0)
     return [
         [start, end, round(weight / largest, 3)]
-        for start, end, weight in spans
+        for start, end, weight in marked
         if abs(weight) > _FAINT * largest
     ]
 

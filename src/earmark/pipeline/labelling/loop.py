@@ -9,8 +9,9 @@ plain random sample, whatever was picked for learning in between.
 from __future__ import annotations
 
 from collections.abc import Collection as Container
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy import special
@@ -21,13 +22,18 @@ from earmark.decision.guarantee import Threshold
 from earmark.decision.novelty import USUAL_LEVEL, NoveltyDetector, smallest_p_value
 from earmark.evaluation.significance import exact_interval
 from earmark.pipeline.labelling.learners import (
+    AnchoredLearner,
     Answers,
+    AnyOfLearner,
     Collection,
     Fitted,
+    FullFit,
+    FullLearner,
+    Learner,
     StartedLearner,
     classes_of,
-    make_learner,
 )
+from earmark.pipeline.text_classifier import TextClassifier
 from earmark.typing import BoolVector, FloatMatrix, FloatVector, IntVector
 
 __all__ = ["Estimate", "Grant", "LabellingLoop", "Pick", "View"]
@@ -36,6 +42,11 @@ __all__ = ["Estimate", "Grant", "LabellingLoop", "Pick", "View"]
 _LOOK_GROWTH = 1.25
 # Before this many answers there is nothing to be uncertain about.
 _COLD_START = 8
+# Full fits: the first after so many answers to learn from, the next when they have
+# grown by the first factor, or by the second one and there is a new label.
+_FIRST_FULL_FIT = 10
+_FULL_FIT_GROWTH = 1.25
+_NEW_LABEL_GROWTH = 1.1
 # Checks left open, by a tab that was closed, that are asked before all else.
 _FEW_OPEN = 3
 # Every so many picks one goes to what is least like all that was answered.
@@ -230,19 +241,27 @@ class LabellingLoop:
     ----------
     texts : sequence of str
         The documents.
+    regions : dict of str to sequence of str, optional
+        The documents by region, where they have several.
     any_of : bool, default=False
         Whether a document may have any number of labels.
-    model : {"blend", "softmax", "complement", "multinomial"}, default="blend"
-        What learns while one labels.
+    model, encoder : str, default="auto" and "static"
+        What learns while one labels: as in ``TextClassifier``, which is fitted to the
+        answers and to the documents without one after 10 answers, and whenever they
+        have grown by a quarter. A quick model adjusts it in between. Several labels per
+        document have the quick model alone.
+    class_names : dict of str to list of str, optional
+        Descriptions of labels, as in ``TextClassifier``.
     check_share : float in [0, 1), default=0.2
         Share of the documents, and of the questions, kept for the estimate.
     strategy : {"active", "random"}, default="active"
         How documents to learn from are picked.
     max_error, level : float
         The promise to work towards.
-    start : tuple of (classes, log probabilities of every document), optional
-        What a model of before says; its guesses are shown from the first document
-        on, and count as much as they explain the answers.
+    start : TextClassifier, optional
+        A model that guesses from the first document on. If it was trained on labels,
+        it counts as much as it explains the answers; one that knows only the names of
+        the classes gives way to the first full fit.
     random_state : int, default=0
         Seed of every random choice.
 
@@ -260,13 +279,16 @@ class LabellingLoop:
         self,
         texts: Sequence[str],
         *,
+        regions: Mapping[str, Sequence[str]] | None = None,
         any_of: bool = False,
-        model: str = "blend",
+        model: str = "auto",
+        encoder: Any = "static",
+        class_names: Mapping[str, list[str]] | None = None,
         check_share: float = 0.2,
         strategy: str = "active",
         max_error: float = 0.05,
         level: float = 0.95,
-        start: tuple[Sequence[str], FloatMatrix] | None = None,
+        start: TextClassifier | None = None,
         random_state: int = 0,
     ) -> None:
         self.collection = Collection(texts)
@@ -277,13 +299,26 @@ class LabellingLoop:
         self.level = level
         self.answers: dict[int, tuple[str, ...]] = {}
         self.skipped: set[int] = set()
-        self._learner = make_learner(model, self.collection, any_of)
+        columns = self.collection.texts if regions is None else regions
+        self._full = FullLearner(columns, model, encoder, class_names)
+        self._anchored = AnchoredLearner(self.collection)
+        self._learner: Learner = self._anchored
+        if any_of:
+            self._learner = AnyOfLearner(self.collection)
         self._detector: tuple[int, NoveltyDetector | None] = 0, None
         self._is_started = start is not None
+        self._named: FullFit | None = None
+        # Answers at the last full fit that was tried.
+        self._tried_at = 0
         if start is not None:
             if any_of:
                 raise ValueError("start is for one label per document.")
-            self._learner = StartedLearner(self._learner, *start)
+            fitted = self._full.fitted(start)
+            if start.text_model_ is not None and start.text_model_.has_labels:
+                before = fitted.classes, fitted.log_proba
+                self._learner = StartedLearner(self._learner, *before)
+            else:
+                self._named = self._anchored.anchor = fitted
         n_documents = self.collection.n_documents
         order = np.random.default_rng(random_state).permutation(n_documents)
         n_checks = round(check_share * len(order))
@@ -313,6 +348,7 @@ class LabellingLoop:
         """As if nothing had been asked; also the view is empty again."""
         self.answers.clear()
         self.skipped.clear()
+        self._anchored.anchor, self._tried_at = self._named, 0
         self.view = View.empty(self.collection.n_documents, self.any_of)
 
     def checks(self) -> dict[int, tuple[str, ...]]:
@@ -338,9 +374,32 @@ class LabellingLoop:
     # -- learning --------------------------------------------------------------
 
     def refit(self) -> View:
-        """Learn from all answers so far, and make that the view."""
-        self.view = self.fitted_view(self.lessons(), self.checks())
+        """Learn from all answers so far, fully where due, and make that the view."""
+        lessons = self.lessons()
+        if self.full_fit_due(lessons):
+            self.anchor(self.full_fit(lessons))
+        self.view = self.fitted_view(lessons, self.checks())
         return self.view
+
+    def full_fit_due(self, lessons: Answers) -> bool:
+        """Whether the answers have grown enough for a full fit."""
+        classes, n_lessons = classes_of(lessons), len(lessons)
+        if self.any_of or n_lessons < _FIRST_FULL_FIT or len(classes) < 2:
+            return False
+        last = self._anchored.anchor
+        if last is None or n_lessons >= _FULL_FIT_GROWTH * self._tried_at:
+            return n_lessons >= _NEW_LABEL_GROWTH * self._tried_at
+        is_new = not set(classes) <= set(last.classes)
+        return is_new and n_lessons >= _NEW_LABEL_GROWTH * self._tried_at
+
+    def full_fit(self, lessons: Answers) -> FullFit:
+        """Fit to answers and pool; touches no state that others read, for a thread."""
+        self._tried_at = len(lessons)
+        return self._full.fit(lessons)
+
+    def anchor(self, fitted: FullFit) -> None:
+        """From now on a full fit speaks, corrected by what is learned after it."""
+        self._anchored.anchor = fitted
 
     def fitted_view(self, lessons: Answers, checks: Answers) -> View:
         """The view of given answers; touches no other state, for a thread."""
@@ -370,16 +429,24 @@ class LabellingLoop:
             return [], classes, np.zeros((0, len(classes)))
         return list(lessons), classes, self._learner.left_out(lessons)
 
-    def word_weights(self, document: int, view: View) -> FloatVector:
-        """What each term adds for the guess over the runner-up."""
+    def word_weights(self, document: int, view: View) -> dict[str, float]:
+        """What each word adds for the guess over the runner-up."""
         fitted = view.fitted
         if fitted is None:
-            return np.zeros(self.collection.n_terms)
+            return {}
         best = np.argsort(-fitted.log_proba[document], kind="stable")
         weights = fitted.weights[:, best[0]]
-        if not view.any_of and len(best) > 1:
-            weights = weights - fitted.weights[:, best[1]]
-        return np.asarray(weights * fitted.features[[document]].toarray()[0])
+        second = None if view.any_of or len(best) < 2 else int(best[1])
+        if second is not None:
+            weights = weights - fitted.weights[:, second]
+        words = self.collection.by_word(document, weights, fitted.features)
+        full, names = fitted.full, fitted.classes
+        chosen = [names[c] for c in (best[0], second) if c is not None]
+        if full is not None and set(chosen) <= set(full.classes):
+            texts = self._full.region_texts(document)
+            for word, weight in full.word_weights(texts, *chosen).items():
+                words[word] = words.get(word, 0.0) + weight
+        return words
 
     # -- picking ---------------------------------------------------------------
 
