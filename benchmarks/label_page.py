@@ -1,4 +1,4 @@
-"""How right the label page is: its model beside a fit of the same answers.
+"""Accuracy of the label page: its model beside a fit of the same answers.
 
     python -m benchmarks.label_page --jobs 2
     python -m benchmarks.label_page --tasks sms trec --seeds 0 --name trial

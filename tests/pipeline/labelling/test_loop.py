@@ -176,7 +176,8 @@ def test_one_label_alone_gives_no_guess(made):
     loop.answer(0, ["cat"])
     assert loop.refit().fitted is None
     assert loop.view.guesses(np.arange(2)) == [(), ()]
-    assert not loop.view.guaranteed().any()
+    assert not loop.guaranteed().any()
+    assert loop.begin_audit() is None
 
 
 def test_a_model_of_before_may_know_classes_that_no_answer_has(made):

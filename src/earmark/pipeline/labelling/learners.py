@@ -24,6 +24,7 @@ from earmark.exceptions import DataError, NotSupportedError
 from earmark.features import TfidfWeighting, WordCounter
 from earmark.features.tokens import WORD_PATTERN
 from earmark.folds import rows_by_lot
+from earmark.inputs.regions import RegionTexts
 from earmark.kernels.backend import one_blas_thread
 from earmark.kernels.rows import log_normalize
 from earmark.models import ComplementNaiveBayes, SoftmaxRegression
@@ -240,15 +241,19 @@ class FullFit:
         text_model = self.classifier.text_model_
         assert text_model is not None
         columns = text_model.columns
-        texts = dict(zip(columns.regions, texts.values(), strict=True))
+
+        def term(column: int) -> str:
+            return columns.describe(column)[0]
+
+        renamed: RegionTexts = dict(zip(columns.regions, texts.values(), strict=True))
         try:
-            (parts,) = text_model.contributions(texts, lambda c: columns.describe(c)[0])
+            (parts,) = text_model.contributions(renamed, term)
         except NotSupportedError:
             return {}
         terms = parts.terms[:, self.classes.index(best)]
         if second is not None:
             terms = terms - parts.terms[:, self.classes.index(second)]
-        names = parts.names or [columns.describe(int(c))[0] for c in parts.columns]
+        names = parts.names or [term(int(column)) for column in parts.columns]
         weights: dict[str, float] = {}
         for name, weight in zip(names, terms.tolist(), strict=True):
             weights[name] = weights.get(name, 0.0) + weight

@@ -3,7 +3,8 @@
 A share of the documents, drawn at random beforehand, is kept for checking: nothing is
 learned from it. Checks are asked in a random order that was fixed before any answer,
 and the estimate uses the answered beginning of that order. So it is the estimate of a
-plain random sample, whatever was picked for learning in between.
+plain random sample, whatever was picked for learning in between. For a promise the
+model is frozen, and its guesses are checked by themselves (``Audit``).
 """
 
 from __future__ import annotations
@@ -17,8 +18,6 @@ import numpy as np
 from scipy import special
 
 from earmark.decision.decision import Scores, log_odds
-from earmark.decision.evidence import Evidence
-from earmark.decision.guarantee import Threshold
 from earmark.decision.novelty import USUAL_LEVEL, NoveltyDetector, smallest_p_value
 from earmark.evaluation.significance import exact_interval
 from earmark.pipeline.labelling.learners import (
@@ -33,13 +32,22 @@ from earmark.pipeline.labelling.learners import (
     StartedLearner,
     classes_of,
 )
+from earmark.pipeline.labelling.promise import (
+    Audit,
+    Grant,
+    Standing,
+    fewest_checks,
+    risk_of,
+)
 from earmark.pipeline.text_classifier import TextClassifier
 from earmark.typing import BoolVector, FloatMatrix, FloatVector, IntVector
 
-__all__ = ["Estimate", "Grant", "LabellingLoop", "Pick", "View"]
+__all__ = ["Estimate", "LabellingLoop", "Pick", "View"]
 
-# Between two looks the number of checks grows by this factor.
-_LOOK_GROWTH = 1.25
+# An audit takes as many guesses as are expected to be wrong no more often than this
+# share of the limit, and is worth it where it reads at most half of them.
+_EXPECTED = 0.4
+_MOST_READ = 0.5
 # Before this many answers there is nothing to be uncertain about.
 _COLD_START = 8
 # Full fits: the first after so many answers to learn from, the next when they have
@@ -75,26 +83,6 @@ class Estimate:
 
 
 @dataclass(frozen=True)
-class Grant:
-    """Guesses that come with the promise, as they were when it was granted."""
-
-    documents: IntVector
-    """Whose guesses."""
-    guesses: tuple[tuple[str, ...], ...]
-    """One per document."""
-    n_learned: int
-    """Documents learned from by then."""
-
-    def renamed(self, old: Sequence[str], new: str) -> Grant:
-        """With other names for labels; merged ones make no right guess wrong."""
-        guesses = [
-            tuple(dict.fromkeys(new if name in old else name for name in guess))
-            for guess in self.guesses
-        ]
-        return replace(self, guesses=tuple(guesses))
-
-
-@dataclass(frozen=True)
 class View:
     """One state of the model; never changed, only replaced."""
 
@@ -112,14 +100,6 @@ class View:
     """Documents learned from."""
     version: int = 0
     """Counts the states."""
-    threshold: Threshold | None = None
-    """What the last look at the promise came to."""
-    granted: Grant | None = None
-    """The guesses that the promise speaks of: of this state or an earlier one."""
-    n_looks: int = 0
-    """Looks at the promise so far."""
-    next_look: int = 0
-    """The number of checks of the next one."""
     known: NoveltyDetector | None = None
     """Tells documents unlike these; None while they are too few to tell."""
 
@@ -128,58 +108,26 @@ class View:
         """Before any answer."""
         return cls(any_of, np.zeros(n_documents), np.zeros(n_documents))
 
-    def after(
-        self,
-        fitted: Fitted | None,
-        n_learned: int,
-        checks: Answers,
-        max_error: float,
-        level: float,
-    ) -> View:
+    def after(self, fitted: Fitted | None, n_learned: int, checks: Answers) -> View:
         """The next state; ``checks`` are the random documents kept apart."""
         view = replace(
             View.empty(len(self.certainty), self.any_of),
             n_learned=n_learned,
             version=self.version + 1,
-            threshold=self.threshold,
-            granted=self.granted,
-            n_looks=self.n_looks,
-            next_look=self.next_look,
         )
         if fitted is None:
             return view
         certainty, doubt = _certainty(fitted, self.any_of)
         view = replace(view, fitted=fitted, certainty=certainty, doubt=doubt)
-        documents = np.fromiter(checks, dtype=np.int64)
-        pairs = zip(view.guesses(documents), checks.values(), strict=True)
-        right = np.asarray([set(guess) == set(answer) for guess, answer in pairs], bool)
-        n_right = int(right.sum())
-        estimate = Estimate(len(right), n_right, *exact_interval(n_right, len(right)))
-        evidence = Evidence(certainty[documents], right, held_out=True)
-        return replace(view, estimate=estimate)._looked(evidence, max_error, level)
+        n_right = int(view.right(checks).sum())
+        interval = exact_interval(n_right, len(checks))
+        return replace(view, estimate=Estimate(len(checks), n_right, *interval))
 
-    def _looked(self, evidence: Evidence, max_error: float, level: float) -> View:
-        """The view after a look at the promise, if one is due."""
-        look = self.n_looks + 1
-        # 1 / (look (look + 1)) adds up to 1 over all looks.
-        spent = (1 - level) / (look * (look + 1))
-        n_checks = len(evidence.correct)
-        fewest = int(np.ceil(np.log(spent) / np.log1p(-max_error)))
-        if n_checks < max(self.next_look, fewest):
-            if self.threshold is not None:
-                return self
-            (threshold,) = evidence.thresholds(max_error, level)
-            next_look = max(self.next_look, fewest)
-            return replace(self, threshold=threshold, next_look=next_look)
-        (threshold,) = evidence.thresholds(max_error, 1 - spent)
-        next_look = max(n_checks + 1, int(np.ceil(_LOOK_GROWTH * n_checks)))
-        view = replace(self, threshold=threshold, n_looks=look, next_look=next_look)
-        covered = np.flatnonzero(self.certainty >= threshold.value)
-        already = 0 if self.granted is None else len(self.granted.documents)
-        if not threshold.n_answered or len(covered) < already:
-            return view
-        grant = Grant(covered, tuple(self.guesses(covered)), self.n_learned)
-        return replace(view, granted=grant)
+    def right(self, answers: Answers) -> BoolVector:
+        """Whether the guesses are the answers."""
+        guesses = self.guesses(np.fromiter(answers, dtype=np.int64))
+        pairs = zip(guesses, answers.values(), strict=True)
+        return np.asarray([set(guess) == set(answer) for guess, answer in pairs], bool)
 
     def is_unlike_known(self, text: str) -> bool:
         """Whether a text is unlike all that was learned from."""
@@ -206,13 +154,6 @@ class View:
         confidence: FloatVector = special.expit(self.certainty)
         return confidence
 
-    def guaranteed(self) -> BoolVector:
-        """Which documents may be accepted with the promise: guesses of ``granted``."""
-        covered = np.zeros(len(self.certainty), dtype=bool)
-        if self.granted is not None:
-            covered[self.granted.documents] = True
-        return covered
-
 
 def _certainty(fitted: Fitted, any_of: bool) -> tuple[FloatVector, FloatVector]:
     """Log-odds of the guess, and doubt: the smaller the gap, the larger."""
@@ -228,7 +169,7 @@ def _certainty(fitted: Fitted, any_of: bool) -> tuple[FloatVector, FloatVector]:
 
 @dataclass(frozen=True)
 class Pick:
-    """A document to ask about, and why: check, uncertain, different or first."""
+    """A document to ask about, and why: check, audit, uncertain, different, first."""
 
     document: int
     why: str
@@ -299,6 +240,9 @@ class LabellingLoop:
         self.level = level
         self.answers: dict[int, tuple[str, ...]] = {}
         self.skipped: set[int] = set()
+        # What is being checked, or was checked last; how many audits there were.
+        self.audit: Audit | None = None
+        self.n_audits = 0
         columns = self.collection.texts if regions is None else regions
         self._full = FullLearner(columns, model, encoder, class_names)
         self._anchored = AnchoredLearner(self.collection)
@@ -320,6 +264,7 @@ class LabellingLoop:
             else:
                 self._named = self._anchored.anchor = fitted
         n_documents = self.collection.n_documents
+        self._seed = random_state
         order = np.random.default_rng(random_state).permutation(n_documents)
         n_checks = round(check_share * len(order))
         self.check_order, self.learn_order = order[:n_checks], order[n_checks:]
@@ -406,8 +351,7 @@ class LabellingLoop:
         fewest = 1 if self.any_of else 2
         enough = len(classes_of(lessons)) >= fewest or self._is_started
         fitted = self._learner.fit(lessons) if enough else None
-        promise = self.max_error, self.level
-        view = self.view.after(fitted, len(lessons), checks, *promise)
+        view = self.view.after(fitted, len(lessons), checks)
         return replace(view, known=self._known(lessons))
 
     def _known(self, lessons: Answers) -> NoveltyDetector | None:
@@ -448,10 +392,85 @@ class LabellingLoop:
                 words[word] = words.get(word, 0.0) + weight
         return words
 
+    # -- the promise -----------------------------------------------------------
+
+    @property
+    def next_risk(self) -> float:
+        """What the next audit may spend of the risk."""
+        return risk_of(self.n_audits + 1, self.level)
+
+    def standing(self) -> Standing | None:
+        """How far the audit has come; None without one."""
+        audit = self.audit
+        return None if audit is None else audit.standing(self.answers, self.skipped)
+
+    @property
+    def is_auditing(self) -> bool:
+        """Whether the model is frozen, and only checks of its guesses are asked."""
+        standing = self.standing()
+        return standing is not None and not standing.is_over
+
+    @property
+    def granted(self) -> Grant | None:
+        """The guesses that come with the promise."""
+        audit = self.audit
+        return None if audit is None else audit.grant(self.answers, self.skipped)
+
+    def guaranteed(self) -> BoolVector:
+        """Which documents may be accepted with the promise: guesses of ``granted``."""
+        covered, grant = np.zeros(self.collection.n_documents, dtype=bool), self.granted
+        if grant is not None:
+            covered[grant.documents] = True
+        return covered
+
+    def begin_audit(self, without: Container[int] = ()) -> Audit | None:
+        """Freeze the guesses that may be trusted; None where a promise is no use."""
+        documents = self.to_audit(without)
+        if not len(documents):
+            return None
+        risk, self.n_audits = self.next_risk, self.n_audits + 1
+        # No order of anything before, and the same one for the same project.
+        order = np.random.default_rng([self._seed, 3, self.n_audits]).permutation
+        shuffled = order(documents)
+        guesses = tuple(self.view.guesses(shuffled))
+        learned = self.view.n_learned, self.max_error
+        self.audit = Audit(shuffled, guesses, *learned, risk, self.n_audits)
+        return self.audit
+
+    def end_audit(self) -> None:
+        """Learn on, and forget what was checked."""
+        self.audit = None
+
+    def to_audit(self, without: Container[int] = ()) -> IntVector:
+        """Open documents whose guesses are right often enough, as far as is known."""
+        view, none = self.view, np.zeros(0, dtype=np.int64)
+        if view.fitted is None:
+            return none
+        everything = np.arange(self.collection.n_documents)
+        asked = self.answers.keys() | self.skipped | set(without)
+        open_ = np.setdiff1d(everything, np.fromiter(asked, dtype=np.int64))
+        open_ = open_[np.argsort(-view.certainty[open_], kind="stable")]
+        checks = self.checks()
+        wrong = special.expit(-view.certainty)
+        expected = wrong[np.fromiter(checks, dtype=np.int64)].sum()
+        # How much more often guesses are wrong than the model thinks.
+        factor = (np.sum(~view.right(checks)) + 1) / (expected + 1)
+        rate = factor * np.cumsum(wrong[open_]) / np.arange(1, len(open_) + 1)
+        sure = np.flatnonzero(rate <= _EXPECTED * self.max_error)
+        if not len(sure):
+            return none
+        chosen: IntVector = open_[: sure[-1] + 1]
+        fewest = fewest_checks(len(chosen), self.max_error, self.next_risk)
+        worth = fewest is not None and fewest <= _MOST_READ * len(chosen)
+        return chosen if worth else none
+
     # -- picking ---------------------------------------------------------------
 
     def next_pick(self, busy: Container[int] = ()) -> Pick | None:
         """The next document to ask about, but no ``busy`` one; None at the end."""
+        if self.audit is not None and self.is_auditing:
+            to_check = self.audit.open_documents(self.answers, self.skipped)
+            return next((Pick(d, "audit") for d in to_check if d not in busy), None)
         asked = self.answers.keys() | self.skipped
         order = self.check_order.tolist()
         checks = [d for d in order if d not in asked]

@@ -78,5 +78,8 @@ export function showState(state) {
   $("promise-words").textContent = promise.words;
   $("accept").hidden = !promise.acceptable;
   $("accept").textContent = `Accept ${number(promise.acceptable)} sure guesses`;
+  $("audit").hidden = !promise.can_audit && !promise.auditing;
+  $("audit").textContent = promise.auditing ? "Stop checking, learn on" : "Check now";
+  $("audit").dataset.begin = promise.auditing ? "" : "yes";
   showCurve(state.curve);
 }
