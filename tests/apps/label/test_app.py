@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 
 import pyarrow.parquet as pq
 import pytest
@@ -11,7 +12,7 @@ import earmark
 from earmark.apps.label.app import make_app
 from earmark.apps.label.project import open_project
 from earmark.documents import Documents, read_documents
-from tests.apps.label.conftest import truth
+from tests.apps.label.conftest import TOPICS, documents, truth
 
 
 def post(client, path, status=200, tab="tab", **body):
@@ -54,10 +55,10 @@ def test_the_state_tells_progress_estimate_and_promise(client):
     assert sum(label["count"] for label in state["labels"]) == 40
     assert state["estimate"]["checks"] >= 5
     assert state["estimate"]["low"] < state["estimate"]["accuracy"] <= 1
-    assert state["promise"]["missing"] > 0
-    needed = f"{state['promise']['missing']} more random checks"
-    assert needed in state["promise"]["words"]
-    assert needed in state["advice"]
+    assert "too few for a promise" in state["promise"]["words"]
+    assert not state["promise"]["can_audit"]
+    assert re.match(r"Trained on \d+ answers", state["model"])
+    assert state["advice"].endswith(state["promise"]["words"])
     assert len(state["curve"]) >= 1
 
 
@@ -357,3 +358,26 @@ def test_a_host_or_origin_that_is_no_address_is_refused(client, host):
     assert client.get("/api/state", headers={"Host": host}).status_code == 403
     reply = client.post("/api/next", json={"client": "t"}, headers={"Origin": host})
     assert reply.status_code == 403
+
+
+def test_checks_begin_and_end_on_demand(tmp_path):
+    session = open_project(
+        documents(), tmp_path / "p", labels=list(TOPICS), max_error=0.3
+    )
+    with TestClient(make_app(session), base_url="http://localhost") as client:
+        client.session = session
+        body = {"client": "tab"}
+        assert client.post("/api/audit", json=body | {"begin": True}).status_code == 409
+        answer_some(client, 12)
+        session.wait()
+        state = client.get("/api/state").json()
+        assert state["promise"]["can_audit"]
+        assert state["promise"]["words"].startswith("Check now: ")
+        data = client.post("/api/audit", json=body | {"begin": True}).json()
+        assert data["document"]["why"] == "audit"
+        assert data["document"]["hidden"]
+        assert data["document"]["guess"] is None
+        assert data["state"]["promise"]["auditing"]
+        assert "Only checks are asked now" in data["state"]["advice"]
+        data = client.post("/api/audit", json=body | {"begin": False}).json()
+        assert not data["state"]["promise"]["auditing"]

@@ -8,7 +8,7 @@ import pytest
 
 from earmark.apps.web.replies import Refusal
 from earmark.exceptions import DataError
-from tests.apps.label.conftest import truth
+from tests.apps.label.conftest import TOPICS, truth
 
 
 def answer_some(session, n, client="tab", start=0):
@@ -122,22 +122,85 @@ def test_any_number_of_labels(project):
     assert session.view.estimate.n_documents > 3
 
 
-def test_guaranteed_guesses_are_accepted_and_undone_together(project):
-    session = project(max_error=0.5)
-    answer_some(session, 40)
+def audited(project, n=12, n_wrong=0):
+    """A session whose guesses were checked until they are promised."""
+    session = project(max_error=0.3)
+    answer_some(session, n)
     assert session.wait()
-    n_acceptable = int(session.acceptable(session.view).sum())
-    assert n_acceptable > 0
+    session.begin_audit()
+    number = 0
+    while session.loop.is_auditing:
+        document, why = session.next_document("tab")
+        assert why == "audit"
+        assert not session.may_see(document, "")
+        session.answer(f"a{number}", "tab", document, [truth(document)], "asked")
+        number += 1
+    return session, n + number
+
+
+def test_promised_guesses_are_accepted_and_undone_together(project):
+    session, n_answers = audited(project)
+    n_acceptable = int(session.acceptable().sum())
+    assert n_acceptable == session.loop.standing().n_documents - (n_answers - 12) > 0
     assert session.accept("bulk-1", "tab") == n_acceptable
     assert session.accept("bulk-1", "tab") == 0
     taken = {d: e for d, e in session.entries.items() if e.how == "bulk"}
     assert len(taken) == n_acceptable
-    assert all(e.labels[0] == truth(d) for d, e in taken.items())
+    right = np.mean([e.labels[0] == truth(d) for d, e in taken.items()])
+    assert right >= 0.7
     assert session.wait()
     # What the model said itself teaches it nothing.
-    assert session.view.n_learned + session.view.estimate.n_documents == 40
+    assert len(session.loop.answers) == n_answers
     assert len(session.undo("tab")) == n_acceptable
-    assert len(session.entries) == 40
+    assert len(session.entries) == n_answers
+
+
+def test_the_model_is_frozen_while_its_guesses_are_checked(project):
+    session = project(max_error=0.3)
+    answer_some(session, 12)
+    assert session.wait()
+    version = session.view.version
+    session.begin_audit()
+    audit = session.loop.audit
+    for number in range(3):
+        document, why = session.next_document("tab")
+        assert (why, document) == ("audit", audit.documents[number])
+        session.answer(f"a{number}", "tab", document, [truth(document)], "asked")
+    assert session.wait()
+    assert session.view.version == version
+    again = project(max_error=0.3)  # after a restart, the same checks go on
+    assert again.loop.standing() == session.loop.standing()
+    assert again.next_document("tab")[0] == audit.documents[3]
+    again.end_audit()
+    assert again.wait()
+    assert not again.loop.is_auditing
+    # What was answered meanwhile is learned from now.
+    assert again.view.n_learned + len(again.loop.checks()) >= 12
+
+
+def test_an_audit_out_of_reach_ends_by_itself_and_the_next_one_spends_less(project):
+    session = project(max_error=0.3)
+    answer_some(session, 12)
+    assert session.wait()
+    session.begin_audit()
+    risk, number = session.loop.audit.risk, 0
+    while session.loop.is_auditing:
+        document, _ = session.next_document("tab")
+        wrong = next(n for n in TOPICS if n != truth(document))
+        session.answer(f"a{number}", "tab", document, [wrong], "asked")
+        number += 1
+    assert session.loop.audit is None
+    assert session.loop.granted is None
+    assert session.loop.next_risk < risk
+    assert number < 48
+
+
+def test_an_audit_that_is_no_use_is_refused(project):
+    session = project(max_error=0.01)  # of 60 documents nearly all would be read
+    answer_some(session, 20)
+    assert session.wait()
+    with pytest.raises(Refusal, match="worth checking"):
+        session.begin_audit()
 
 
 def test_a_check_left_open_in_a_closed_tab_is_served_first_to_the_next(
@@ -170,26 +233,22 @@ def test_a_reload_gets_the_same_document_back(project):
 
 
 def test_the_promise_outlives_restarts_and_renames(project):
-    session = project(max_error=0.5)
-    answer_some(session, 40)
-    assert session.wait()
-    covered = session.acceptable(session.view)
-    looks = session.view.n_looks
+    session, _ = audited(project)
+    covered = session.acceptable()
     assert covered.any()
     for _ in range(3):
-        session = project(max_error=0.5)
-        assert (session.acceptable(session.view) == covered).all()
+        session = project(max_error=0.3)
+        assert (session.acceptable() == covered).all()
         assert session.wait()
-    assert session.view.n_looks == looks
     session.change_labels("rename", ["cat"], ["kitten"])
-    assert (session.acceptable(session.view) == covered).all()
+    assert (session.acceptable() == covered).all()
     session.change_labels("merge", ["kitten"], ["car"])
     assert session.accept("bulk", "tab") == covered.sum()
     said = {e.labels[0] for e in session.entries.values() if e.how == "bulk"}
     assert said <= {"car", "tea"}
     session.undo("tab")
     session.change_labels("delete", ["tea"], [])
-    assert session.view.granted is None
+    assert session.loop.granted is None
 
 
 def test_a_model_of_before_guesses_first_and_is_left_when_it_is_wrong(tmp_path):

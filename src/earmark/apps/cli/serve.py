@@ -241,12 +241,13 @@ def label(
     model: Annotated[
         str,
         option(
-            "Model that learns as you label: blend, softmax, complement, ...; or a "
-            "model file to start from.",
+            "Model that learns as you label, as in train --model; or a model file to "
+            "start from.",
             panel=MODEL,
             metavar="NAME|FILE",
         ),
-    ] = "blend",
+    ] = "auto",
+    encoder: options.EncoderName = "static",
     from_names: Annotated[
         bool,
         option(
@@ -359,7 +360,8 @@ def label(
             folder,
             labels=_labels(labels or ""),
             any_of=files.multi_label,
-            model=model if started is None else "blend",
+            model=model if started is None else "auto",
+            encoder=None if encoder == options.NO_ENCODER else encoder,
             start="names" if from_names and started is None else started,
             check_share=check_share,
             max_error=max_error,

@@ -57,6 +57,10 @@ class _Key(_Body):
     key: Name
 
 
+class _Audit(_Body):
+    begin: bool
+
+
 class _Document(_Body):
     document: Number
 
@@ -147,6 +151,7 @@ class _Labelling:
             "many": (_Many, self.many),
             "document": (_Document, lambda b: self._document(b.document, "chosen", b)),
             "accept": (_Key, self.accept),
+            "audit": (_Audit, self.audit),
             "keep": (_Document, lambda b: session.confirm(b.document)),
         }
         posts = {f"/api/{name}": self._posted(*act) for name, act in actions.items()}
@@ -246,6 +251,13 @@ class _Labelling:
             body.key, body.client, documents, body.labels, body.person
         )
         return {"given": n_given, "left_out": len(documents) - n_given}
+
+    def audit(self, body: _Audit) -> JsonObject:
+        if body.begin:
+            self.session.begin_audit()
+        else:
+            self.session.end_audit()
+        return self.next(body)
 
     def accept(self, body: _Key) -> JsonObject:
         return {"accepted": self.session.accept(body.key, body.client, body.person)}

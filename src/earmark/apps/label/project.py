@@ -24,7 +24,7 @@ from earmark.exceptions import DataError
 from earmark.pipeline import TextClassifier
 from earmark.pipeline.labelling import LabellingLoop
 from earmark.pipeline.labelling.learners import Answers, classes_of
-from earmark.typing import FloatMatrix, JsonObject
+from earmark.typing import JsonObject
 from earmark.whole_files import csv_line, json_line, locked_file
 
 __all__ = ["EXPORTS", "claim", "export", "fit_model", "open_project", "read_labels"]
@@ -88,7 +88,8 @@ def open_project(
     *,
     labels: Sequence[str] | Sequence[Mapping[str, str]] = (),
     any_of: bool = False,
-    model: str = "blend",
+    model: str = "auto",
+    encoder: str | None = "static",
     check_share: float = 0.2,
     max_error: float = 0.05,
     overlap: float = 0.0,
@@ -121,11 +122,14 @@ def open_project(
         _take_over(documents, store, any_of)
         loop = LabellingLoop(
             documents.joined(),
+            regions=documents.texts if isinstance(documents.texts, dict) else None,
             any_of=any_of,
             model=model,
+            encoder=encoder,
+            class_names=_described(store),
             check_share=check_share,
             max_error=max_error,
-            start=None if start is None else _started(start, documents),
+            start=start,
             random_state=seed,
         )
     except BaseException:
@@ -163,16 +167,6 @@ def _take_over(documents: Documents, store: Store, any_of: bool) -> None:
     names = sorted({name for _, labels in answers for name in labels})
     store.add_labels(names, again=False)
     store.write("from-the-data", answers, "data", "data")
-
-
-def _started(
-    model: TextClassifier, documents: Documents
-) -> tuple[list[str], FloatMatrix]:
-    """Labels of a model, and what it says of every document."""
-    log_proba = model.predict_log_proba(documents.texts)
-    # Never so sure that no answer could change it.
-    floor = np.log(1e-6)
-    return list(map(str, model.classes_.tolist())), np.maximum(log_proba, floor)
 
 
 def _named_model(documents: Documents, store: Store) -> TextClassifier:

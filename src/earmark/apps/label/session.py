@@ -5,17 +5,15 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, replace
 from typing import Any
 
-import numpy as np
-
+from earmark.apps.label.advice import LITTLE, expected_gain
 from earmark.apps.label.store import Entry, Given, Store, opinions, settled
 from earmark.apps.web.guard import failure
 from earmark.apps.web.replies import Refusal
 from earmark.documents import Documents
-from earmark.pipeline.labelling import Grant, LabellingLoop, View
-from earmark.typing import BoolVector, JsonObject
+from earmark.pipeline.labelling import Audit, LabellingLoop, View
+from earmark.typing import BoolVector
 
 __all__ = ["RESERVED_KEYS", "Session"]
 
@@ -59,19 +57,28 @@ class Session:
         self._leases: dict[int, tuple[str, float, str]] = {}
         self._dirty = True
         self._closed = False
+        self._audited_of: tuple[Audit | None, frozenset[int]] = None, frozenset()
+        self._to_audit = -1, 0
         # Counts changes of labels: a model with names of before is not taken over.
         self._labelling = 0
         with self._wake:
             self._start_over()
-        self._thread = threading.Thread(target=self._learn, daemon=True)
-        self._thread.start()
+        # One knows each answer at once; the other fits the whole model now and then.
+        self._is_fitting = False
+        self._threads = [
+            threading.Thread(target=work, daemon=True)
+            for work in (self._learn, self._fit_fully)
+        ]
+        for thread in self._threads:
+            thread.start()
 
     def close(self) -> None:
         """Stop learning and close the store."""
         with self._wake:
             self._closed = True
             self._wake.notify_all()
-        self._thread.join()
+        for thread in self._threads:
+            thread.join()
         self.store.close()
 
     # -- what a tab may do -------------------------------------------------------
@@ -153,13 +160,22 @@ class Session:
 
     def may_see(self, document: int, person: str) -> bool:
         """Whether guess and others' answers may be shown: not where they would sway."""
-        if self.loop.is_check[document] and not self.is_answered(document):
+        is_open = not self.is_answered(document)
+        if is_open and (self.loop.is_check[document] or document in self._audited()):
             return False
         said = self.said.get(document, {})
         if document not in self.overlap or person in said or len(said) > 1:
             return True
         entry = self.entries.get(document)
         return entry is not None and entry.how in ("browse", "list", "settled")
+
+    def _audited(self) -> frozenset[int]:
+        """Documents whose guesses are being checked."""
+        audit = self.loop.audit
+        if audit is not self._audited_of[0]:
+            documents = [] if audit is None else audit.documents.tolist()
+            self._audited_of = audit, frozenset(documents)
+        return self._audited_of[1] if self.loop.is_auditing else frozenset()
 
     def undo(self, client: str) -> list[int]:
         """Take back the last answer of this tab or browser; gives its documents."""
@@ -201,11 +217,11 @@ class Session:
             raise Refusal(422, "label", words)
         with self._wake:
             self.store.change_labels(action, old, names, person)
-            grant, next_look = self.view.granted, self.view.next_look
-            if grant is not None and action in ("rename", "merge"):
-                self._keep_promise(grant.renamed(old, names[0]), next_look)
-            elif grant is not None:  # what it said of the label is void
-                self._keep_promise(None)
+            audit = self.loop.audit
+            if audit is not None and action in ("rename", "merge"):
+                self._keep_audit(audit.renamed(old, names[0]))
+            else:  # what it said of the label is void
+                self._keep_audit(None)
             self._start_over()
 
     def undo_label_change(self, number: int, person: str = "") -> None:
@@ -218,7 +234,7 @@ class Session:
             return
         with self._wake:
             self.store.undo_label_change(changes[0])
-            self._keep_promise(None)
+            self._keep_audit(None)
             self._start_over()
 
     def describe_label(
@@ -243,17 +259,37 @@ class Session:
     def accept(self, key: str, client: str, person: str = "") -> int:
         """Take over the guesses that come with the promise."""
         with self._wake:
-            view = self.loop.view
-            open_, grant = self.acceptable(view), view.granted
+            open_, grant = self.acceptable(), self.loop.granted
             if grant is None:
                 return 0
             pairs = zip(grant.documents.tolist(), grant.guesses, strict=True)
             answers = [pair for pair in pairs if open_[pair[0]]]
             return self._write(key, answers, "bulk", client, person)
 
-    def acceptable(self, view: View) -> BoolVector:
+    def begin_audit(self) -> None:
+        """Freeze the model, and ask only checks of its guesses from now on."""
+        with self._wake:
+            if not self.loop.is_auditing and not self._begin_audit():
+                words = "there are no guesses yet that a promise is worth checking for."
+                raise Refusal(409, "too_early", words)
+
+    def end_audit(self) -> None:
+        """Give up the checks, and learn on."""
+        with self._wake:
+            if self.loop.is_auditing:
+                self._keep_audit(None)
+                self._learn_on()
+
+    def n_to_audit(self) -> int:
+        """How many guesses an audit would check, counted once for each view."""
+        version, known = self.view.version, self._to_audit
+        if known[0] != version:
+            known = self._to_audit = version, len(self.loop.to_audit(self.entries))
+        return min(known[1], len(self.documents) - len(self.entries))
+
+    def acceptable(self) -> BoolVector:
         """Unanswered documents with the promise."""
-        open_ = view.guaranteed().copy()
+        open_ = self.loop.guaranteed()
         open_[list(self.entries)] = False
         return open_
 
@@ -284,12 +320,29 @@ class Session:
     @property
     def is_learning(self) -> bool:
         """Whether an answer is not in the model yet."""
-        return self._dirty or self._learning.locked()
+        waits = self._dirty and not self._is_frozen
+        return waits or self._learning.locked()
+
+    @property
+    def is_fitting(self) -> bool:
+        """Whether a full fit is under way, or due."""
+        return self._is_fitting or self._full_fit_is_due()
+
+    @property
+    def _is_frozen(self) -> bool:
+        """Whether the model waits for an audit; it learns once, to have guesses."""
+        return self.loop.is_auditing and self.loop.view.version > 0
+
+    def _full_fit_is_due(self) -> bool:
+        frozen = self._is_frozen
+        return not frozen and self.loop.full_fit_due(self.loop.lessons())
 
     def wait(self, seconds: float = 60.0) -> bool:
-        """Wait until the model knows every answer."""
+        """Wait until the model knows every answer, and no full fit is due."""
         with self._wake:
-            return self._wake.wait_for(lambda: not self.is_learning, seconds)
+            return self._wake.wait_for(
+                lambda: not (self.is_learning or self.is_fitting), seconds
+            )
 
     def left_out(self) -> tuple[list[int], list[str], Any]:
         """Learned documents judged by a model without them."""
@@ -311,7 +364,9 @@ class Session:
         """Read every answer anew, and learn from them afresh; needs the lock."""
         self._labelling += 1
         self.loop.forget_answers()
-        self.loop.view = self._promised(self.loop.view)
+        stored = self.store.fact("audit") or {}
+        self.loop.n_audits = stored.get("number", 0)
+        self.loop.audit = Audit.from_dict(stored) if "guesses" in stored else None
         for known in (self.entries, self.said, self.disputed, self._once):
             known.clear()
         everything = self.store.entries()
@@ -322,27 +377,25 @@ class Session:
         self._dirty = True
         self._wake.notify_all()
 
-    def _promised(self, view: View) -> View:
-        """A view that continues with the promise stored earlier."""
-        # Looks have spent their share of the risk; the next is due when it would be.
-        n_looks = self.store.fact("looks") or 0
-        stored = self.store.fact("promise") or {}
-        grant = None
-        if stored.get("guesses") is not None:
-            grant = Grant(
-                np.asarray(stored["documents"], dtype=np.int64),
-                tuple(tuple(guess) for guess in stored["guesses"]),
-                stored["n_learned"],
-            )
-        next_look = stored.get("next_look", 0)
-        return replace(view, n_looks=n_looks, next_look=next_look, granted=grant)
+    def _begin_audit(self) -> bool:
+        """Begin an audit, where one is worth it; needs the lock."""
+        audit = self.loop.begin_audit(self.entries)
+        if audit is None:
+            return False
+        self._keep_audit(audit)
+        self._leases.clear()
+        return True
 
-    def _keep_promise(self, grant: Grant | None, next_look: int = 0) -> None:
-        """Store the promise, so that it outlives this process."""
-        stored: JsonObject = {"next_look": next_look}
-        if grant is not None:
-            stored |= asdict(grant) | {"documents": grant.documents.tolist()}
-        self.store.set_fact("promise", stored)
+    def _keep_audit(self, audit: Audit | None) -> None:
+        """Store the audit, so that it outlives this process."""
+        self.loop.audit = audit
+        fact = {"number": self.loop.n_audits}
+        self.store.set_fact("audit", fact | ({} if audit is None else audit.to_dict()))
+
+    def _learn_on(self) -> None:
+        """Learn what was answered during an audit; needs the lock."""
+        self._dirty = True
+        self._wake.notify_all()
 
     def _take(self, document: int, entries: list[Entry]) -> None:
         """Update what is known of a document from its entries."""
@@ -385,13 +438,17 @@ class Session:
         """Update the loop from the store, and wake the learner."""
         for document in documents:
             self._take(document, self.store.entries_of(document))
-        self._dirty = True
-        self._wake.notify_all()
+        standing = self.loop.standing()
+        if standing is not None and standing.n_missing is None:
+            self._keep_audit(None)  # no further check would bring the promise
+        self._learn_on()
 
     def _learn(self) -> None:
         while True:
             with self._wake:
-                self._wake.wait_for(lambda: self._dirty or self._closed)
+                self._wake.wait_for(
+                    lambda: self._closed or (self._dirty and not self._is_frozen)
+                )
                 if self._closed:
                     return
                 lessons, checks = self.loop.lessons(), self.loop.checks()
@@ -401,15 +458,11 @@ class Session:
             try:
                 view = self.loop.fitted_view(lessons, checks)
                 with self._lock:
-                    looked = view.n_looks != self.loop.view.n_looks
-                    if looked:
-                        self.store.set_fact("looks", view.n_looks)  # before it is seen
                     if labelling != self._labelling:  # it speaks of other labels
-                        n_looks = view.n_looks
-                        self.loop.view = replace(self.loop.view, n_looks=n_looks)
                         continue
-                    if looked:
-                        self._keep_promise(view.granted, view.next_look)
+                    if self._is_frozen:  # the audit is of the view before
+                        self._dirty = True
+                        continue
                     self.loop.view = view
                 self._note_point(view, n_answers)
             except Exception as error:  # the old view goes on
@@ -417,6 +470,29 @@ class Session:
             finally:
                 self._learning.release()
             with self._wake:
+                self._wake.notify_all()
+
+    def _fit_fully(self) -> None:
+        """Fit the whole model whenever the answers have grown enough for it."""
+        while True:
+            with self._wake:
+                self._wake.wait_for(
+                    lambda: self._closed or self.loop.full_fit_due(self.loop.lessons())
+                )
+                if self._closed:
+                    return
+                lessons, labelling = self.loop.lessons(), self._labelling
+                self._is_fitting = True
+            fitted = None
+            try:
+                fitted = self.loop.full_fit(lessons)
+            except Exception as error:  # the last one goes on
+                failure(error)
+            with self._wake:
+                if fitted is not None and labelling == self._labelling:
+                    self.loop.anchor(fitted)
+                    self._dirty = True
+                self._is_fitting = False
                 self._wake.notify_all()
 
     def _note_point(self, view: View, n_answers: int) -> None:
@@ -428,5 +504,10 @@ class Session:
                 accuracy=estimate.accuracy,
                 low=estimate.low,
                 high=estimate.high,
-                coverage=float(view.guaranteed().mean()),
+                coverage=float(self.loop.guaranteed().mean()),
             )
+            if self.loop.audit is None and not self.loop.n_audits:
+                gain = expected_gain(self.store.curve(), estimate.n_documents)
+                if gain is not None and gain < LITTLE:
+                    with self._wake:
+                        self._begin_audit()

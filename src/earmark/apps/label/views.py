@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable
-from dataclasses import asdict
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, replace
 from functools import lru_cache
 from itertools import combinations
 from typing import Annotated, Any, Literal
@@ -13,28 +13,24 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
+from earmark.apps.label.advice import Facts, advice, expected_gain, promise_words
 from earmark.apps.label.session import Session
 from earmark.apps.label.store import Entry
 from earmark.apps.web.replies import finite
 from earmark.evaluation.label_errors import suspected_label_errors
-from earmark.evaluation.learning_curve import fit_power_laws
 from earmark.evaluation.significance import (
     cohen_kappa,
     krippendorff_alpha,
 )
-from earmark.pipeline.labelling import LabellingLoop, View
+from earmark.pipeline.labelling import View
+from earmark.pipeline.labelling.learners import spans
+from earmark.pipeline.labelling.promise import fewest_checks
 from earmark.typing import BoolVector, FloatMatrix, FloatVector, IntVector, JsonObject
 
 __all__ = ["Browser", "Question", "document_data", "project_data", "state_data"]
 
 _SCORES_SHOWN = 6
 _POINTS_SHOWN = 150
-# Labels that the advice looks ahead, what of it is little (in points), and from how
-# many checks and points on it is given.
-_MORE_LABELS = 60
-_LITTLE = 1.0
-_FEWEST_CHECKS = 20
-_FEWEST_POINTS = 6
 # Words with less than this share of the strongest one's weight are left plain.
 _FAINT = 0.12
 _PAGE = 50
@@ -50,6 +46,7 @@ def state_data(session: Session) -> JsonObject:
     people = [entry.labels for entry in entries if entry.how != "bulk"]
     counts = Counter(label for answer in people for label in answer or ())
     labels, curve = session.store.label_facts(), session.store.curve()
+    facts = _facts(session, curve)
     return {
         "documents": len(session.documents),
         "source": session.documents.source,
@@ -61,7 +58,9 @@ def state_data(session: Session) -> JsonObject:
         "disputed": len(session.disputed),
         "version": view.version,
         "learning": session.is_learning,
+        "fitting": session.is_fitting,
         "learned": view.n_learned,
+        "model": _model_words(view),
         "estimate": {
             "accuracy": view.estimate.accuracy,
             "low": view.estimate.low,
@@ -69,98 +68,82 @@ def state_data(session: Session) -> JsonObject:
             "checks": view.estimate.n_documents,
             "waiting": loop.n_checks_waiting,
         },
-        "promise": (promise := _promise(session, view)),
-        "advice": _advice(session, promise, curve),
+        "promise": _promise(facts, session),
+        "advice": advice(facts),
         # As many points as a small picture can show, the last one always.
         "curve": [*curve[: -1 : max(1, len(curve) // _POINTS_SHOWN)], *curve[-1:]],
     }
 
 
-def _promise(session: Session, view: View) -> JsonObject:
-    """What can be promised so far, and in words what is missing."""
-    loop, threshold = session.loop, view.threshold
-    n_missing = None if threshold is None else threshold.n_missing
-    wrong = f"{100 * loop.max_error:g} %"
-    next_look = max(view.next_look - view.estimate.n_documents, 1)
-    missing = None
-    if view.granted is not None:
-        words = (
-            f"At most {wrong} of the predictions it was certain of after "
-            f"{view.granted.n_learned:,} answers are wrong. Looked at again after "
-            f"{_more_checks(next_look)}."
+def _model_words(view: View) -> str:
+    """Which model speaks, in a sentence."""
+    if view.fitted is None:
+        return ""
+    full, n = view.fitted.full, view.n_learned
+    if full is None:
+        return f"Quick model, trained on {_counted(n, 'answer')}."
+    if not full.n_answers:
+        return "A model that knows only the names of the labels."
+    words = f"Trained on {_counted(full.n_answers, 'answer')}"
+    if full.n_pool:
+        words += f" and {_counted(full.n_pool, 'document')} without one"
+    since = n - full.n_answers
+    return words + (f", adjusted for {since:,} since." if since > 0 else ".")
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _facts(session: Session, curve: list[JsonObject]) -> Facts:
+    """The numbers that sentences may name."""
+    loop, view = session.loop, session.view
+    standing, entries = loop.standing(), session.entries
+    is_over = standing is not None and standing.is_over
+    n_open = len(session.documents) - len(entries)
+    facts = Facts(
+        n_open=n_open,
+        n_checks=view.estimate.n_documents,
+        n_waiting=loop.n_checks_waiting,
+        n_open_checks=sum(d not in entries for d in loop.check_order.tolist()),
+        check_share=loop.check_share,
+        gain=expected_gain(curve, view.estimate.n_documents),
+        max_error=loop.max_error,
+        n_disputed=len(session.disputed),
+        has_model=view.fitted is not None,
+        n_acceptable=int(session.acceptable().sum()),
+    )
+    if standing is not None:
+        return replace(
+            facts,
+            audit="holds" if standing.holds else "" if is_over else "open",
+            n_audited=standing.n_checked,
+            n_wrong=standing.n_wrong,
+            n_missing=standing.n_missing or 0,
+            n_promised=int(loop.guaranteed().sum()),
         )
-    elif threshold is None:
-        words = "Answer a few documents first."
-    elif n_missing is not None:
-        missing = max(n_missing, next_look)
-        words = (
-            f"About {_more_checks(missing)} until at most {wrong} wrong can be "
-            "promised for a part of the documents."
-        )
-    else:  # checks alone do not bring it
-        words = (
-            f"Even its most certain predictions are wrong more often than {wrong}: "
-            "the model must get better first. Go on labelling."
-        )
+    n_to_audit = session.n_to_audit()
+    promise = loop.max_error, loop.next_risk
+    return replace(
+        facts,
+        n_to_audit=n_to_audit,
+        n_needed=fewest_checks(n_to_audit, *promise) if n_to_audit else None,
+        n_needed_at_best=fewest_checks(n_open, *promise),
+    )
+
+
+def _promise(facts: Facts, session: Session) -> JsonObject:
+    """What is promised, and in words what is missing."""
     return {
-        "max_error": loop.max_error,
-        "level": loop.level,
-        "holds": view.granted is not None,
-        "coverage": float(view.guaranteed().mean()),
-        "acceptable": int(session.acceptable(view).sum()),
-        "missing": missing,
-        "words": words,
+        "max_error": facts.max_error,
+        "level": session.loop.level,
+        "holds": facts.audit == "holds",
+        "coverage": float(session.loop.guaranteed().mean()),
+        "acceptable": facts.n_acceptable,
+        "auditing": facts.audit == "open",
+        "can_audit": facts.n_needed is not None,
+        "words": promise_words(facts),
     }
-
-
-def _advice(session: Session, promise: JsonObject, curve: list[JsonObject]) -> str:
-    """What to do next and what it brings, in a sentence or three."""
-    estimate, limit = session.view.estimate, f"{100 * promise['max_error']:g} %"
-    if session.view.fitted is None:
-        return "Label documents of at least two classes; the model learns from then on."
-    if len(session.entries) == len(session.documents) and not session.disputed:
-        return "Every document has an answer: export the labels or a model."
-    gain = _gain(curve, estimate.n_documents)
-    is_little = gain is not None and 100 * gain < _LITTLE
-    if gain is None:
-        checks = max(_FEWEST_CHECKS - estimate.n_documents, 1)
-        n_answers = round(checks / max(session.loop.check_share, 0.01))
-        words = [f"Go on: about {n_answers:,} more answers show what more labels bring"]
-    else:
-        brings = f"about {100 * gain:.1f} points"
-        brings = f"less than {_LITTLE:g} point" if is_little else brings
-        words = [f"Another {_MORE_LABELS} labels bring {brings} of accuracy"]
-    if promise["acceptable"]:
-        n = f"{promise['acceptable']:,}"
-        words.append(f"the promise of {limit} covers {n} open documents: accept them")
-    elif promise["holds"]:
-        words.append(f"every document that the promise of {limit} covers has a label")
-    elif promise["missing"]:
-        checks_left = _more_checks(promise["missing"])
-        words.append(f"the promise of {limit} needs about {checks_left}")
-    else:
-        words.append(f"the promise of {limit} needs a better model first")
-    if session.disputed:
-        words.append(f"{len(session.disputed):,} disagreements are to be settled")
-    if promise["holds"] and is_little:
-        words.append("you can stop")
-    return "; ".join(words) + "."
-
-
-def _gain(curve: list[JsonObject], n_checks: int) -> float | None:
-    """How much accuracy some more labels bring, by a power law; None: too early."""
-    points = [p for p in curve if p["n_checks"] >= _FEWEST_CHECKS // 2]
-    if n_checks < _FEWEST_CHECKS or len(points) < _FEWEST_POINTS:
-        return None
-    sizes = np.asarray([p["n_answers"] for p in points], dtype=np.float64)
-    errors = np.asarray([[1 - p["accuracy"] for p in points]])
-    (law,) = fit_power_laws(sizes, errors, [p["n_checks"] for p in points])
-    now, then = law.error([sizes[-1], sizes[-1] + _MORE_LABELS])
-    return float(max(now - then, 0.0))
-
-
-def _more_checks(number: int) -> str:
-    return f"{number:,} more random {'check' if number == 1 else 'checks'}"
 
 
 def document_data(
@@ -174,7 +157,7 @@ def document_data(
     if document in session.disputed or hidden:
         entry = session.said.get(document, {}).get(person)  # one's own answer, if any
     has_guess = view.fitted is not None and not hidden
-    weights = loop.word_weights(document, view) if has_guess else None
+    weights = loop.word_weights(document, view) if has_guess else {}
     return {
         **_answer_data(session, document, entry, hidden),
         "id": None if ids is None else str(ids[document]),
@@ -184,7 +167,7 @@ def document_data(
         "notes": session.store.notes(document),
         "guess": _guess(view, document) if has_guess else None,
         "parts": [
-            {"name": name, "text": text, "spans": _strongest(loop, text, weights)}
+            {"name": name, "text": text, "spans": _strongest(text, weights)}
             for name, text in parts.items()
         ],
     }
@@ -219,15 +202,13 @@ def _guess(view: View, document: int) -> JsonObject:
     }
 
 
-def _strongest(
-    loop: LabellingLoop, text: str, weights: FloatVector | None
-) -> list[list[float]]:
+def _strongest(text: str, weights: Mapping[str, float]) -> list[list[float]]:
     """Spans of words with weights from -1 to 1, without the faint ones."""
-    spans = [] if weights is None else loop.collection.spans(text, weights)
-    largest = max((abs(weight) for _, _, weight in spans), default=0.0)
+    marked = spans(text, weights)
+    largest = max((abs(weight) for _, _, weight in marked), default=0.0)
     return [
         [start, end, round(weight / largest, 3)]
-        for start, end, weight in spans
+        for start, end, weight in marked
         if abs(weight) > _FAINT * largest
     ]
 
@@ -408,7 +389,7 @@ class Browser:
             "skipped": marked(d for d, entry in entries if entry.labels is None),
             "disputed": marked(session.disputed),
             "accepted": accepted,
-            "sure": session.view.guaranteed() & ~answered & ~accepted,
+            "sure": session.loop.guaranteed() & ~answered & ~accepted,
         }[show]
 
     def _fits(self, row: int, question: Question, person: str) -> bool:

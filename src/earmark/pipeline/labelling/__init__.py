@@ -1,5 +1,6 @@
 """The loop of labelling: ask, learn, estimate, ask again. No web, no files."""
 
-from earmark.pipeline.labelling.loop import Grant, LabellingLoop, Pick, View
+from earmark.pipeline.labelling.loop import LabellingLoop, Pick, View
+from earmark.pipeline.labelling.promise import Audit, Grant
 
-__all__ = ["Grant", "LabellingLoop", "Pick", "View"]
+__all__ = ["Audit", "Grant", "LabellingLoop", "Pick", "View"]

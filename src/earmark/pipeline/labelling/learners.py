@@ -1,7 +1,9 @@
-"""Models that learn while one labels: from few documents, many times per minute.
+"""Models that learn while one labels: a full fit now and then, a quick one between.
 
-The documents are counted once. All models are linear in the features, which is what
-lets the page show the words behind a guess.
+The full fit is a ``TextClassifier`` of the answers and the documents without one. The
+quick model knows a new answer at once; what it has learned since the last full fit is
+added to that one's scores. Both are linear in words, which lets the page mark the words
+behind a guess.
 """
 
 from __future__ import annotations
@@ -9,37 +11,39 @@ from __future__ import annotations
 import re
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from earmark.decision.calibration import TemperatureCalibrator
-from earmark.exceptions import DataError
+from earmark.exceptions import DataError, NotSupportedError
 from earmark.features import TfidfWeighting, WordCounter
 from earmark.features.tokens import WORD_PATTERN
+from earmark.folds import rows_by_lot
+from earmark.inputs.regions import RegionTexts
+from earmark.kernels.backend import one_blas_thread
 from earmark.kernels.rows import log_normalize
-from earmark.models import (
-    ComplementNaiveBayes,
-    MultinomialNaiveBayes,
-    SoftmaxRegression,
-)
+from earmark.models import ComplementNaiveBayes, SoftmaxRegression
 from earmark.models.shared.views import WordTables
-from earmark.statistics import ClassStatistics
+from earmark.pipeline.text_classifier import TextClassifier
 from earmark.typing import FloatMatrix, FloatVector, IntVector, SparseMatrix
 
 __all__ = [
-    "LEARNERS",
+    "AnchoredLearner",
     "Answers",
+    "AnyOfLearner",
     "Collection",
     "Fitted",
+    "FullFit",
+    "FullLearner",
     "Learner",
     "StartedLearner",
     "classes_of",
-    "make_learner",
+    "spans",
 ]
 
 # A word of one document tells nothing about the others; in a small collection every
@@ -48,8 +52,10 @@ _SMALL = 200
 # Directions of meaning that documents are compared in.
 _MEANINGS = 100
 _N_FOLDS = 5
-# So many answers are enough to see how far the probabilities can be believed.
-_MOST_LEFT_OUT = 300
+# The full fit learns from so many documents without an answer, drawn by lot.
+_MOST_POOL = 5000
+# What a full fit says is never so sure that no answer could change it.
+_FLOOR = np.log(1e-6)
 # Weights of what was learned from the answers, beside a model of before.
 _SHARES = np.linspace(0, 1, 9)
 
@@ -100,8 +106,18 @@ class Collection:
         return likeness
 
     @cached_property
-    def _columns(self) -> dict[str, int]:
-        return dict(self._counter.vocabulary_)
+    def _words(self) -> list[str]:
+        vocabulary = self._counter.vocabulary_
+        return sorted(vocabulary, key=vocabulary.__getitem__)
+
+    def by_word(
+        self, document: int, term_weights: FloatVector, features: SparseMatrix
+    ) -> dict[str, float]:
+        """What each word of a document adds to a score."""
+        row = features[[document]]
+        added = (row.data * term_weights[row.indices]).tolist()
+        pairs = zip(row.indices.tolist(), added, strict=True)
+        return {self._words[column]: weight for column, weight in pairs if weight}
 
     def similarity(self, rows: IntVector, to: IntVector) -> FloatVector:
         """The largest cosine of each row with any document of ``to``."""
@@ -110,16 +126,17 @@ class Collection:
         largest = (self.weights[rows] @ self.weights[to].T).max(axis=1)
         return np.asarray(largest.toarray(), dtype=np.float64).ravel()
 
-    def spans(
-        self, text: str, term_weights: FloatVector, most: int = 2000
-    ) -> list[tuple[int, int, float]]:
-        """Where in a text the words stand that have a weight: (start, end, weight)."""
-        spans: list[tuple[int, int, float]] = []
-        for word in re.finditer(WORD_PATTERN, text):
-            column = self._columns.get(word.group().lower())
-            if column is not None and term_weights[column] and len(spans) < most:
-                spans.append((*word.span(), float(term_weights[column])))
-        return spans
+
+def spans(
+    text: str, weights: Mapping[str, float], most: int = 2000
+) -> list[tuple[int, int, float]]:
+    """Where in a text the words stand that have a weight: (start, end, weight)."""
+    places: list[tuple[int, int, float]] = []
+    for word in re.finditer(WORD_PATTERN, text):
+        weight = weights.get(word.group().lower())
+        if weight and len(places) < most:
+            places.append((*word.span(), float(weight)))
+    return places
 
 
 @dataclass(frozen=True)
@@ -137,6 +154,8 @@ class Fitted:
     """(n_classes,)."""
     features: SparseMatrix
     """What the weights apply to."""
+    full: FullFit | None = None
+    """The full fit that the weights correct; None: there is none yet."""
 
 
 class Learner(ABC):
@@ -168,99 +187,210 @@ class Learner(ABC):
         return log_proba
 
 
-class CountLearner(Learner):
-    """Naive Bayes: each new answer is added exactly, a retracted one taken out."""
+class QuickLearner(Learner):
+    """Softmax regression plus complement naive Bayes on tf-idf, fitted from scratch.
 
-    def __init__(self, collection: Collection, model: Any) -> None:
-        super().__init__(collection)
-        self._model = model
-        self._known: dict[int, str] = {}
-        self._statistics: ClassStatistics | None = None
-
-    def _learned(self, answers: Answers) -> tuple[Any, IntVector]:
-        """The model of these answers, and the terms that any of them holds."""
-        wanted = {document: labels[0] for document, labels in answers.items()}
-        names, statistics = np.asarray(classes_of(answers)), self._statistics
-        if statistics is None or not np.array_equal(statistics.classes, names):
-            statistics = ClassStatistics(names, self.collection.n_terms)
-            self._statistics, self._known = statistics, {}
-        gone = {d: c for d, c in self._known.items() if wanted.get(d) != c}
-        new = {d: c for d, c in wanted.items() if self._known.get(d) != c}
-        for changed, update in ((gone, statistics.remove), (new, statistics.add)):
-            if changed:
-                rows = np.fromiter(changed, dtype=np.int64)
-                labels = np.asarray(list(changed.values()))
-                update(self.collection.counts[rows], labels)
-        self._known = wanted
-        seen = np.flatnonzero(statistics.document_frequency())
-        return self._model.finalise(statistics.select(seen)), seen
-
-    def fit(self, answers: Answers) -> Fitted:
-        """Bring the class statistics up to date, and answer for all documents."""
-        model, seen = self._learned(answers)
-        counts, rule = self.collection.counts, model.linear_rule()
-        # Terms that no labelled document holds say nothing.
-        weights = np.zeros((self.collection.n_terms, len(model.classes_)))
-        weights[seen] = rule.weights
-        scores = counts @ weights + rule.offset
-        calibrator = self._calibrated(model, self._known, seen)
-        log_proba = (
-            log_normalize(scores)
-            if calibrator is None
-            else calibrator.transform(scores)
-        )
-        names = model.classes_.tolist()
-        return Fitted(names, log_proba, weights, rule.offset, counts)
-
-    def left_out(self, answers: Answers) -> FloatMatrix:
-        """Exact leave-one-out (NB8)."""
-        model, seen = self._learned(answers)
-        return self._without(model, self._known, seen)
-
-    def _calibrated(
-        self, model: Any, known: dict[int, str], seen: IntVector
-    ) -> TemperatureCalibrator | None:
-        """Naive Bayes is too sure of itself; leave-one-out tells by how much."""
-        if len(known) < 2 * len(model.classes_):
-            return None
-        some = dict(list(known.items())[-_MOST_LEFT_OUT:])
-        y_index = np.searchsorted(model.classes_, list(some.values()))
-        return TemperatureCalibrator().fit(self._without(model, some, seen), y_index)
-
-    def _without(
-        self, model: Any, known: dict[int, str], seen: IntVector
-    ) -> FloatMatrix:
-        rows = self.collection.counts[np.fromiter(known, dtype=np.int64)][:, seen]
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message="The number of unique classes")
-            labels = np.asarray(list(known.values()))
-            log_proba: FloatMatrix = model.leave_one_out(rows, labels)
-        return log_proba
-
-
-class LinearLearner(Learner):
-    """Softmax regression on tf-idf, fitted afresh: exact, and quick for few labels.
-
-    With ``blend`` the scores of complement naive Bayes are added: the first is the
-    better of the two for few classes, the second for many; their sum is linear too.
+    The first is the better of the two for few classes, the second for many; the sum of
+    their scores is linear too.
     """
-
-    def __init__(self, collection: Collection, blend: bool = False) -> None:
-        super().__init__(collection)
-        self._models: list[Any] = [_softmax()]
-        if blend:
-            self._models.append(ComplementNaiveBayes(alpha=0.1))
 
     def fit(self, answers: Answers) -> Fitted:
         """Fit on the answers, and answer for all documents."""
         rows = np.fromiter(answers, dtype=np.int64)
         labels = np.asarray([answer[0] for answer in answers.values()])
         features = self.collection.weights
-        names, weights, offset = _linear(self._models[0], features[rows], labels)
-        for model in self._models[1:]:  # classes are about equally frequent to it
-            weights += _linear(model, features[rows], labels)[1]
+        names, weights, offset = _linear(_softmax(), features[rows], labels)
+        complement = ComplementNaiveBayes(alpha=0.1)
+        # Its offset stays out: classes are about equally frequent to it.
+        weights += _linear(complement, features[rows], labels)[1]
         scores = features @ weights + offset
         return Fitted(names, log_normalize(scores), weights, offset, features)
+
+
+@dataclass(frozen=True)
+class FullFit:
+    """A ``TextClassifier``, and what it says of every document."""
+
+    classifier: TextClassifier
+    classes: list[str]
+    log_proba: FloatMatrix
+    """Of every document, (n_documents, n_classes)."""
+    answers: dict[int, tuple[str, ...]]
+    """What it learned from."""
+    n_pool: int
+    """Documents without an answer that it learned from."""
+
+    @property
+    def n_answers(self) -> int:
+        """Answers that it learned from."""
+        return len(self.answers)
+
+    def left_out(self) -> dict[int, FloatVector]:
+        """Log probabilities of the answered documents that fitting held out."""
+        text_model = self.classifier.text_model_
+        if text_model is None or text_model.left_out_answers is None:
+            return {}
+        documents = list(self.answers)
+        rows, log_proba = text_model.left_out_answers
+        return {documents[n]: row for n, row in zip(rows, log_proba, strict=True)}
+
+    def word_weights(
+        self, texts: Mapping[str, list[str]], best: str, second: str | None = None
+    ) -> dict[str, float]:
+        """What each word of a document adds for one class over another."""
+        text_model = self.classifier.text_model_
+        assert text_model is not None
+        columns = text_model.columns
+
+        def term(column: int) -> str:
+            return columns.describe(column)[0]
+
+        renamed: RegionTexts = dict(zip(columns.regions, texts.values(), strict=True))
+        try:
+            (parts,) = text_model.contributions(renamed, term)
+        except NotSupportedError:
+            return {}
+        terms = parts.terms[:, self.classes.index(best)]
+        if second is not None:
+            terms = terms - parts.terms[:, self.classes.index(second)]
+        names = parts.names or [term(int(column)) for column in parts.columns]
+        weights: dict[str, float] = {}
+        for name, weight in zip(names, terms.tolist(), strict=True):
+            weights[name] = weights.get(name, 0.0) + weight
+        return weights
+
+
+class FullLearner:
+    """Fits the classifier that an export would hold, to answers and pool.
+
+    Parameters
+    ----------
+    texts : list of str, or dict of str to list of str
+        All documents, by region if there are several.
+    model, encoder : str, default="auto" and "static"
+        As in ``TextClassifier``.
+    class_names : dict, optional
+        What is known of the classes; only those with an answer are used.
+
+    """
+
+    def __init__(
+        self,
+        texts: Sequence[str] | Mapping[str, Sequence[str]],
+        model: str = "auto",
+        encoder: Any = "static",
+        class_names: Mapping[str, list[str]] | None = None,
+    ) -> None:
+        self.regions = texts if isinstance(texts, Mapping) else {"": texts}
+        self.n_documents = len(next(iter(self.regions.values())))
+        self.model = model
+        self.encoder = encoder
+        self.class_names = dict(class_names or {})
+
+    def take(self, documents: Iterable[int]) -> Any:
+        """Some documents, as a classifier takes them."""
+        rows = list(documents)
+        taken = {k: [v[d] for d in rows] for k, v in self.regions.items()}
+        return taken.get("", taken)
+
+    def region_texts(self, document: int) -> dict[str, list[str]]:
+        """The texts of one document by region."""
+        return {name: [texts[document]] for name, texts in self.regions.items()}
+
+    def fit(self, answers: Answers) -> FullFit:
+        """Learn from the answers and from the documents without one."""
+        classes = classes_of(answers)
+        rest = np.setdiff1d(np.arange(self.n_documents), list(answers))
+        pool = rest[rows_by_lot(len(rest), _MOST_POOL)]
+        names = {k: v for k, v in self.class_names.items() if k in classes}
+        classifier = TextClassifier(
+            self.model,
+            encoder=self.encoder,
+            class_names=names or "auto",
+            multi_label=False,
+            random_state=0,
+        )
+        with one_blas_thread(), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            classifier.fit(
+                self.take(answers),
+                [answer[0] for answer in answers.values()],
+                unlabelled=self.take(pool.tolist()) if len(pool) else None,
+            )
+        return self.fitted(classifier, answers, len(pool))
+
+    def fitted(
+        self,
+        classifier: TextClassifier,
+        answers: Answers = MappingProxyType({}),
+        n_pool: int = 0,
+    ) -> FullFit:
+        """A fitted classifier, with what it says of every document."""
+        classes = [str(name) for name in classifier.classes_.tolist()]
+        # Never so sure that no answer could change it.
+        texts = self.take(range(self.n_documents))
+        log_proba = np.maximum(classifier.predict_log_proba(texts), _FLOOR)
+        return FullFit(classifier, classes, log_proba, dict(answers), n_pool)
+
+
+class AnchoredLearner(Learner):
+    """The last full fit, corrected by what the quick model has learned since.
+
+    ``anchor`` is that fit. Scores are its log probabilities plus the difference between
+    the quick model of all answers and the quick model of the answers that the full fit
+    knew; so a changed or retracted answer counts as well.
+    """
+
+    def __init__(self, collection: Collection) -> None:
+        super().__init__(collection)
+        self._quick = QuickLearner(collection)
+        self._then: tuple[FullFit | None, Fitted | None] = None, None
+        self.anchor: FullFit | None = None
+
+    def fit(self, answers: Answers) -> Fitted:
+        """The scores of the full fit, corrected; without one those of the quick one."""
+        anchor = self.anchor
+        enough = len(classes_of(answers)) > 1
+        if anchor is None:
+            return self._quick.fit(answers)
+        names = sorted({*anchor.classes, *classes_of(answers)})
+        log_proba = on_classes(anchor.log_proba, anchor.classes, names)
+        n_terms = self.collection.n_terms
+        weights, offset = np.zeros((n_terms, len(names))), np.zeros(len(names))
+        if enough and anchor.answers != answers:
+            models = (1.0, self._quick.fit(answers)), (-1.0, self._of(anchor))
+            for sign, fitted in models:
+                if fitted is None:
+                    continue
+                learned = on_classes(fitted.log_proba, fitted.classes, names)
+                log_proba = log_proba + sign * learned
+                places = [names.index(name) for name in fitted.classes]
+                weights[:, places] += sign * fitted.weights
+        features = self.collection.weights
+        log_proba = log_normalize(log_proba)
+        return Fitted(names, log_proba, weights, offset, features, anchor)
+
+    def _of(self, anchor: FullFit) -> Fitted | None:
+        """The quick model of what the full fit knew."""
+        known, fitted = self._then
+        if known is not anchor:
+            enough = len(classes_of(anchor.answers)) > 1
+            fitted = self._quick.fit(anchor.answers) if enough else None
+            self._then = anchor, fitted
+        return fitted
+
+    def left_out(self, answers: Answers) -> FloatMatrix:
+        """By the full fit where it held a document out, else by the quick model."""
+        log_proba = self._quick.left_out(answers)
+        anchor, classes = self.anchor, classes_of(answers)
+        if anchor is None or not set(anchor.classes) <= set(classes):
+            return log_proba
+        row_of = {document: row for row, document in enumerate(answers)}
+        for document, judged in anchor.left_out().items():
+            if answers.get(document) == anchor.answers[document]:
+                row = on_classes(judged[None], anchor.classes, classes)
+                log_proba[row_of[document]] = row[0]
+        return log_proba
 
 
 class AnyOfLearner(Learner):
@@ -306,24 +436,25 @@ class StartedLearner(Learner):
         """Answer for all documents, also without any answer to learn from."""
         classes = classes_of(answers)
         names = sorted({*self._classes, *classes})
-        before = _on_classes(self._log_proba, self._classes, names)
+        before = on_classes(self._log_proba, self._classes, names)
         weights = np.zeros((self.collection.n_terms, len(names)))
         offset = np.zeros(len(names))
         if len(classes) < 2:
             return Fitted(names, before, weights, offset, self.collection.weights)
         fitted = self._learner.fit(answers)
         self._weigh(answers, names, before)
-        learned = _on_classes(fitted.log_proba, fitted.classes, names)
+        learned = on_classes(fitted.log_proba, fitted.classes, names)
         mixed = self._weight * learned + (1 - self._weight) * before
         weights[:, [names.index(name) for name in fitted.classes]] = fitted.weights
-        return Fitted(names, log_normalize(mixed), weights, offset, fitted.features)
+        log_proba = log_normalize(mixed)
+        return Fitted(names, log_proba, weights, offset, fitted.features, fitted.full)
 
     def _weigh(self, answers: Answers, names: list[str], before: FloatMatrix) -> None:
         if len(answers) < max(1.25 * self._weighed_at, 8):
             return
         self._weighed_at = len(answers)
         own = self._learner.left_out(answers)
-        learned = _on_classes(own, classes_of(answers), names)
+        learned = on_classes(own, classes_of(answers), names)
         before = before[np.fromiter(answers, dtype=np.int64)]
         cells = [(d, names.index(a[0])) for d, a in enumerate(answers.values())]
         rows, columns = np.asarray(cells).T
@@ -332,7 +463,7 @@ class StartedLearner(Learner):
         self._weight = float(_SHARES[int(np.argmax(gains))])
 
 
-def _on_classes(
+def on_classes(
     log_proba: FloatMatrix, classes: Sequence[str], names: list[str]
 ) -> FloatMatrix:
     """Columns for all names; a class that a model does not know is unlikely."""
@@ -360,21 +491,3 @@ def _linear(
     weights = np.zeros((X.shape[1], len(model.classes_)))
     weights[used] = rule.weights
     return model.classes_.tolist(), weights, np.asarray(rule.offset, dtype=np.float64)
-
-
-# Name -> what makes the learner.
-LEARNERS: dict[str, Callable[[Collection], Learner]] = {
-    "blend": lambda c: LinearLearner(c, blend=True),
-    "softmax": LinearLearner,
-    "complement": lambda c: CountLearner(c, ComplementNaiveBayes(alpha=0.3)),
-    "multinomial": lambda c: CountLearner(c, MultinomialNaiveBayes(alpha=0.1)),
-}
-
-
-def make_learner(name: str, collection: Collection, any_of: bool) -> Learner:
-    """The learner of that name; any-of has one of its own."""
-    if name not in LEARNERS:
-        raise ValueError(f"model must be one of {', '.join(LEARNERS)}, got {name!r}.")
-    if any_of:
-        return AnyOfLearner(collection)
-    return LEARNERS[name](collection)

@@ -3,39 +3,58 @@
 A share of the documents, drawn at random beforehand, is kept for checking: nothing is
 learned from it. Checks are asked in a random order that was fixed before any answer,
 and the estimate uses the answered beginning of that order. So it is the estimate of a
-plain random sample, whatever was picked for learning in between.
+plain random sample, whatever was picked for learning in between. For a promise the
+model is frozen, and its guesses are checked by themselves (``Audit``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection as Container
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy import special
 
 from earmark.decision.decision import Scores, log_odds
-from earmark.decision.evidence import Evidence
-from earmark.decision.guarantee import Threshold
 from earmark.decision.novelty import USUAL_LEVEL, NoveltyDetector, smallest_p_value
 from earmark.evaluation.significance import exact_interval
 from earmark.pipeline.labelling.learners import (
+    AnchoredLearner,
     Answers,
+    AnyOfLearner,
     Collection,
     Fitted,
+    FullFit,
+    FullLearner,
+    Learner,
     StartedLearner,
     classes_of,
-    make_learner,
 )
+from earmark.pipeline.labelling.promise import (
+    Audit,
+    Grant,
+    Standing,
+    fewest_checks,
+    risk_of,
+)
+from earmark.pipeline.text_classifier import TextClassifier
 from earmark.typing import BoolVector, FloatMatrix, FloatVector, IntVector
 
-__all__ = ["Estimate", "Grant", "LabellingLoop", "Pick", "View"]
+__all__ = ["Estimate", "LabellingLoop", "Pick", "View"]
 
-# Between two looks the number of checks grows by this factor.
-_LOOK_GROWTH = 1.25
+# An audit takes as many guesses as are expected to be wrong no more often than this
+# share of the limit, and is worth it where it reads at most half of them.
+_EXPECTED = 0.4
+_MOST_READ = 0.5
 # Before this many answers there is nothing to be uncertain about.
 _COLD_START = 8
+# Full fits: the first after so many answers to learn from, the next when they have
+# grown by the first factor, or by the second one and there is a new label.
+_FIRST_FULL_FIT = 10
+_FULL_FIT_GROWTH = 1.25
+_NEW_LABEL_GROWTH = 1.1
 # Checks left open, by a tab that was closed, that are asked before all else.
 _FEW_OPEN = 3
 # Every so many picks one goes to what is least like all that was answered.
@@ -64,26 +83,6 @@ class Estimate:
 
 
 @dataclass(frozen=True)
-class Grant:
-    """Guesses that come with the promise, as they were when it was granted."""
-
-    documents: IntVector
-    """Whose guesses."""
-    guesses: tuple[tuple[str, ...], ...]
-    """One per document."""
-    n_learned: int
-    """Documents learned from by then."""
-
-    def renamed(self, old: Sequence[str], new: str) -> Grant:
-        """With other names for labels; merged ones make no right guess wrong."""
-        guesses = [
-            tuple(dict.fromkeys(new if name in old else name for name in guess))
-            for guess in self.guesses
-        ]
-        return replace(self, guesses=tuple(guesses))
-
-
-@dataclass(frozen=True)
 class View:
     """One state of the model; never changed, only replaced."""
 
@@ -101,14 +100,6 @@ class View:
     """Documents learned from."""
     version: int = 0
     """Counts the states."""
-    threshold: Threshold | None = None
-    """What the last look at the promise came to."""
-    granted: Grant | None = None
-    """The guesses that the promise speaks of: of this state or an earlier one."""
-    n_looks: int = 0
-    """Looks at the promise so far."""
-    next_look: int = 0
-    """The number of checks of the next one."""
     known: NoveltyDetector | None = None
     """Tells documents unlike these; None while they are too few to tell."""
 
@@ -117,58 +108,26 @@ class View:
         """Before any answer."""
         return cls(any_of, np.zeros(n_documents), np.zeros(n_documents))
 
-    def after(
-        self,
-        fitted: Fitted | None,
-        n_learned: int,
-        checks: Answers,
-        max_error: float,
-        level: float,
-    ) -> View:
+    def after(self, fitted: Fitted | None, n_learned: int, checks: Answers) -> View:
         """The next state; ``checks`` are the random documents kept apart."""
         view = replace(
             View.empty(len(self.certainty), self.any_of),
             n_learned=n_learned,
             version=self.version + 1,
-            threshold=self.threshold,
-            granted=self.granted,
-            n_looks=self.n_looks,
-            next_look=self.next_look,
         )
         if fitted is None:
             return view
         certainty, doubt = _certainty(fitted, self.any_of)
         view = replace(view, fitted=fitted, certainty=certainty, doubt=doubt)
-        documents = np.fromiter(checks, dtype=np.int64)
-        pairs = zip(view.guesses(documents), checks.values(), strict=True)
-        right = np.asarray([set(guess) == set(answer) for guess, answer in pairs], bool)
-        n_right = int(right.sum())
-        estimate = Estimate(len(right), n_right, *exact_interval(n_right, len(right)))
-        evidence = Evidence(certainty[documents], right, held_out=True)
-        return replace(view, estimate=estimate)._looked(evidence, max_error, level)
+        n_right = int(view.right(checks).sum())
+        interval = exact_interval(n_right, len(checks))
+        return replace(view, estimate=Estimate(len(checks), n_right, *interval))
 
-    def _looked(self, evidence: Evidence, max_error: float, level: float) -> View:
-        """The view after a look at the promise, if one is due."""
-        look = self.n_looks + 1
-        # 1 / (look (look + 1)) adds up to 1 over all looks.
-        spent = (1 - level) / (look * (look + 1))
-        n_checks = len(evidence.correct)
-        fewest = int(np.ceil(np.log(spent) / np.log1p(-max_error)))
-        if n_checks < max(self.next_look, fewest):
-            if self.threshold is not None:
-                return self
-            (threshold,) = evidence.thresholds(max_error, level)
-            next_look = max(self.next_look, fewest)
-            return replace(self, threshold=threshold, next_look=next_look)
-        (threshold,) = evidence.thresholds(max_error, 1 - spent)
-        next_look = max(n_checks + 1, int(np.ceil(_LOOK_GROWTH * n_checks)))
-        view = replace(self, threshold=threshold, n_looks=look, next_look=next_look)
-        covered = np.flatnonzero(self.certainty >= threshold.value)
-        already = 0 if self.granted is None else len(self.granted.documents)
-        if not threshold.n_answered or len(covered) < already:
-            return view
-        grant = Grant(covered, tuple(self.guesses(covered)), self.n_learned)
-        return replace(view, granted=grant)
+    def right(self, answers: Answers) -> BoolVector:
+        """Whether the guesses are the answers."""
+        guesses = self.guesses(np.fromiter(answers, dtype=np.int64))
+        pairs = zip(guesses, answers.values(), strict=True)
+        return np.asarray([set(guess) == set(answer) for guess, answer in pairs], bool)
 
     def is_unlike_known(self, text: str) -> bool:
         """Whether a text is unlike all that was learned from."""
@@ -195,13 +154,6 @@ class View:
         confidence: FloatVector = special.expit(self.certainty)
         return confidence
 
-    def guaranteed(self) -> BoolVector:
-        """Which documents may be accepted with the promise: guesses of ``granted``."""
-        covered = np.zeros(len(self.certainty), dtype=bool)
-        if self.granted is not None:
-            covered[self.granted.documents] = True
-        return covered
-
 
 def _certainty(fitted: Fitted, any_of: bool) -> tuple[FloatVector, FloatVector]:
     """Log-odds of the guess, and doubt: the smaller the gap, the larger."""
@@ -217,7 +169,7 @@ def _certainty(fitted: Fitted, any_of: bool) -> tuple[FloatVector, FloatVector]:
 
 @dataclass(frozen=True)
 class Pick:
-    """A document to ask about, and why: check, uncertain, different or first."""
+    """A document to ask about, and why: check, audit, uncertain, different, first."""
 
     document: int
     why: str
@@ -230,19 +182,27 @@ class LabellingLoop:
     ----------
     texts : sequence of str
         The documents.
+    regions : dict of str to sequence of str, optional
+        The documents by region, where they have several.
     any_of : bool, default=False
         Whether a document may have any number of labels.
-    model : {"blend", "softmax", "complement", "multinomial"}, default="blend"
-        What learns while one labels.
+    model, encoder : str, default="auto" and "static"
+        What learns while one labels: as in ``TextClassifier``, which is fitted to the
+        answers and to the documents without one after 10 answers, and whenever they
+        have grown by a quarter. A quick model adjusts it in between. Several labels per
+        document have the quick model alone.
+    class_names : dict of str to list of str, optional
+        Descriptions of labels, as in ``TextClassifier``.
     check_share : float in [0, 1), default=0.2
         Share of the documents, and of the questions, kept for the estimate.
     strategy : {"active", "random"}, default="active"
         How documents to learn from are picked.
     max_error, level : float
         The promise to work towards.
-    start : tuple of (classes, log probabilities of every document), optional
-        What a model of before says; its guesses are shown from the first document
-        on, and count as much as they explain the answers.
+    start : TextClassifier, optional
+        A model that guesses from the first document on. If it was trained on labels,
+        it counts as much as it explains the answers; one that knows only the names of
+        the classes gives way to the first full fit.
     random_state : int, default=0
         Seed of every random choice.
 
@@ -260,13 +220,16 @@ class LabellingLoop:
         self,
         texts: Sequence[str],
         *,
+        regions: Mapping[str, Sequence[str]] | None = None,
         any_of: bool = False,
-        model: str = "blend",
+        model: str = "auto",
+        encoder: Any = "static",
+        class_names: Mapping[str, list[str]] | None = None,
         check_share: float = 0.2,
         strategy: str = "active",
         max_error: float = 0.05,
         level: float = 0.95,
-        start: tuple[Sequence[str], FloatMatrix] | None = None,
+        start: TextClassifier | None = None,
         random_state: int = 0,
     ) -> None:
         self.collection = Collection(texts)
@@ -277,14 +240,31 @@ class LabellingLoop:
         self.level = level
         self.answers: dict[int, tuple[str, ...]] = {}
         self.skipped: set[int] = set()
-        self._learner = make_learner(model, self.collection, any_of)
+        # What is being checked, or was checked last; how many audits there were.
+        self.audit: Audit | None = None
+        self.n_audits = 0
+        columns = self.collection.texts if regions is None else regions
+        self._full = FullLearner(columns, model, encoder, class_names)
+        self._anchored = AnchoredLearner(self.collection)
+        self._learner: Learner = self._anchored
+        if any_of:
+            self._learner = AnyOfLearner(self.collection)
         self._detector: tuple[int, NoveltyDetector | None] = 0, None
         self._is_started = start is not None
+        self._named: FullFit | None = None
+        # Answers at the last full fit that was tried.
+        self._tried_at = 0
         if start is not None:
             if any_of:
                 raise ValueError("start is for one label per document.")
-            self._learner = StartedLearner(self._learner, *start)
+            fitted = self._full.fitted(start)
+            if start.text_model_ is not None and start.text_model_.has_labels:
+                before = fitted.classes, fitted.log_proba
+                self._learner = StartedLearner(self._learner, *before)
+            else:
+                self._named = self._anchored.anchor = fitted
         n_documents = self.collection.n_documents
+        self._seed = random_state
         order = np.random.default_rng(random_state).permutation(n_documents)
         n_checks = round(check_share * len(order))
         self.check_order, self.learn_order = order[:n_checks], order[n_checks:]
@@ -313,6 +293,7 @@ class LabellingLoop:
         """As if nothing had been asked; also the view is empty again."""
         self.answers.clear()
         self.skipped.clear()
+        self._anchored.anchor, self._tried_at = self._named, 0
         self.view = View.empty(self.collection.n_documents, self.any_of)
 
     def checks(self) -> dict[int, tuple[str, ...]]:
@@ -338,17 +319,39 @@ class LabellingLoop:
     # -- learning --------------------------------------------------------------
 
     def refit(self) -> View:
-        """Learn from all answers so far, and make that the view."""
-        self.view = self.fitted_view(self.lessons(), self.checks())
+        """Learn from all answers so far, fully where due, and make that the view."""
+        lessons = self.lessons()
+        if self.full_fit_due(lessons):
+            self.anchor(self.full_fit(lessons))
+        self.view = self.fitted_view(lessons, self.checks())
         return self.view
+
+    def full_fit_due(self, lessons: Answers) -> bool:
+        """Whether the answers have grown enough for a full fit."""
+        classes, n_lessons = classes_of(lessons), len(lessons)
+        if self.any_of or n_lessons < _FIRST_FULL_FIT or len(classes) < 2:
+            return False
+        last = self._anchored.anchor
+        if last is None or n_lessons >= _FULL_FIT_GROWTH * self._tried_at:
+            return n_lessons >= _NEW_LABEL_GROWTH * self._tried_at
+        is_new = not set(classes) <= set(last.classes)
+        return is_new and n_lessons >= _NEW_LABEL_GROWTH * self._tried_at
+
+    def full_fit(self, lessons: Answers) -> FullFit:
+        """Fit to answers and pool; touches no state that others read, for a thread."""
+        self._tried_at = len(lessons)
+        return self._full.fit(lessons)
+
+    def anchor(self, fitted: FullFit) -> None:
+        """From now on a full fit speaks, corrected by what is learned after it."""
+        self._anchored.anchor = fitted
 
     def fitted_view(self, lessons: Answers, checks: Answers) -> View:
         """The view of given answers; touches no other state, for a thread."""
         fewest = 1 if self.any_of else 2
         enough = len(classes_of(lessons)) >= fewest or self._is_started
         fitted = self._learner.fit(lessons) if enough else None
-        promise = self.max_error, self.level
-        view = self.view.after(fitted, len(lessons), checks, *promise)
+        view = self.view.after(fitted, len(lessons), checks)
         return replace(view, known=self._known(lessons))
 
     def _known(self, lessons: Answers) -> NoveltyDetector | None:
@@ -370,21 +373,104 @@ class LabellingLoop:
             return [], classes, np.zeros((0, len(classes)))
         return list(lessons), classes, self._learner.left_out(lessons)
 
-    def word_weights(self, document: int, view: View) -> FloatVector:
-        """What each term adds for the guess over the runner-up."""
+    def word_weights(self, document: int, view: View) -> dict[str, float]:
+        """What each word adds for the guess over the runner-up."""
         fitted = view.fitted
         if fitted is None:
-            return np.zeros(self.collection.n_terms)
+            return {}
         best = np.argsort(-fitted.log_proba[document], kind="stable")
         weights = fitted.weights[:, best[0]]
-        if not view.any_of and len(best) > 1:
-            weights = weights - fitted.weights[:, best[1]]
-        return np.asarray(weights * fitted.features[[document]].toarray()[0])
+        second = None if view.any_of or len(best) < 2 else int(best[1])
+        if second is not None:
+            weights = weights - fitted.weights[:, second]
+        words = self.collection.by_word(document, weights, fitted.features)
+        full, names = fitted.full, fitted.classes
+        chosen = [names[c] for c in (best[0], second) if c is not None]
+        if full is not None and set(chosen) <= set(full.classes):
+            texts = self._full.region_texts(document)
+            for word, weight in full.word_weights(texts, *chosen).items():
+                words[word] = words.get(word, 0.0) + weight
+        return words
+
+    # -- the promise -----------------------------------------------------------
+
+    @property
+    def next_risk(self) -> float:
+        """What the next audit may spend of the risk."""
+        return risk_of(self.n_audits + 1, self.level)
+
+    def standing(self) -> Standing | None:
+        """How far the audit has come; None without one."""
+        audit = self.audit
+        return None if audit is None else audit.standing(self.answers, self.skipped)
+
+    @property
+    def is_auditing(self) -> bool:
+        """Whether the model is frozen, and only checks of its guesses are asked."""
+        standing = self.standing()
+        return standing is not None and not standing.is_over
+
+    @property
+    def granted(self) -> Grant | None:
+        """The guesses that come with the promise."""
+        audit = self.audit
+        return None if audit is None else audit.grant(self.answers, self.skipped)
+
+    def guaranteed(self) -> BoolVector:
+        """Which documents may be accepted with the promise: guesses of ``granted``."""
+        covered, grant = np.zeros(self.collection.n_documents, dtype=bool), self.granted
+        if grant is not None:
+            covered[grant.documents] = True
+        return covered
+
+    def begin_audit(self, without: Container[int] = ()) -> Audit | None:
+        """Freeze the guesses that may be trusted; None where a promise is no use."""
+        documents = self.to_audit(without)
+        if not len(documents):
+            return None
+        risk, self.n_audits = self.next_risk, self.n_audits + 1
+        # No order of anything before, and the same one for the same project.
+        order = np.random.default_rng([self._seed, 3, self.n_audits]).permutation
+        shuffled = order(documents)
+        guesses = tuple(self.view.guesses(shuffled))
+        learned = self.view.n_learned, self.max_error
+        self.audit = Audit(shuffled, guesses, *learned, risk, self.n_audits)
+        return self.audit
+
+    def end_audit(self) -> None:
+        """Learn on, and forget what was checked."""
+        self.audit = None
+
+    def to_audit(self, without: Container[int] = ()) -> IntVector:
+        """Open documents whose guesses are right often enough, as far as is known."""
+        view, none = self.view, np.zeros(0, dtype=np.int64)
+        if view.fitted is None:
+            return none
+        everything = np.arange(self.collection.n_documents)
+        asked = self.answers.keys() | self.skipped | set(without)
+        open_ = np.setdiff1d(everything, np.fromiter(asked, dtype=np.int64))
+        open_ = open_[np.argsort(-view.certainty[open_], kind="stable")]
+        checks = self.checks()
+        wrong = special.expit(-view.certainty)
+        expected = wrong[np.fromiter(checks, dtype=np.int64)].sum()
+        # How much more often guesses are wrong than the model thinks.
+        factor = (np.sum(~view.right(checks)) + 1) / (expected + 1)
+        rate = factor * np.cumsum(wrong[open_]) / np.arange(1, len(open_) + 1)
+        sure = np.flatnonzero(rate <= _EXPECTED * self.max_error)
+        if not len(sure):
+            return none
+        chosen: IntVector = open_[: sure[-1] + 1]
+        fewest = fewest_checks(len(chosen), self.max_error, self.next_risk)
+        worth = fewest is not None and fewest <= _MOST_READ * len(chosen)
+        return chosen if worth else none
 
     # -- picking ---------------------------------------------------------------
 
     def next_pick(self, busy: Container[int] = ()) -> Pick | None:
         """The next document to ask about, but no ``busy`` one; None at the end."""
+        if self.audit is not None and self.is_auditing:
+            to_check = self.audit.open_documents(self.answers, self.skipped)
+            return next((Pick(d, "audit") for d in to_check if d not in busy), None)
         asked = self.answers.keys() | self.skipped
         order = self.check_order.tolist()
         checks = [d for d in order if d not in asked]

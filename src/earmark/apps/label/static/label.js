@@ -10,7 +10,7 @@ const LONG = 20000;
 const MANY_LABELS = 9; // more than there are keys: a box to find them by typing
 const FEW_RECENT = 5;
 const WHY = {
-  check: "random check", uncertain: "the model is unsure", different: "unlike the others",
+  check: "random check", audit: "check of a guess", uncertain: "the model is unsure", different: "unlike the others",
   second: "asked of two people", first: "first documents", random: "random", undone: "undone", chosen: "chosen by you", seen: "seen before",
 };
 let state = null;
@@ -71,7 +71,7 @@ function showDocument(data) {
   $("why").hidden = false;
   $("why").textContent = (WHY[data.why] || data.why) + (data.unlike ? "; unlike anything so far" : "");
   if (data.twice && data.why !== "second") $("why").textContent += "; asked of two people";
-  $("why").classList.toggle("warm", data.why === "check" || data.twice);
+  $("why").classList.toggle("warm", data.why === "check" || data.why === "audit" || data.twice);
   $("given").hidden = data.given === null && data.how === null;
   $("given").textContent = data.given === null ? "skipped" : `${data.how === "bulk" ? "accepted" : "answered"}: ${data.given.join(", ") || "no label"}`;
   $("dispute").hidden = !data.said;
@@ -369,6 +369,8 @@ const acceptAll = () => act(async () => {
   showNewState(data.state);
 });
 
+const audit = () => act(async () => take(await api.post("audit", { begin: $("audit").dataset.begin === "yes" }, trouble)));
+
 const bulk = (body) => act(async () => {
   const data = await api.many(body, trouble);
   $("saved").textContent = `${data.given} labelled${data.left_out ? `, ${data.left_out} kept for honest checks left out` : ""}; u undoes`;
@@ -482,6 +484,7 @@ $("skip").addEventListener("click", KEYS.s);
 $("back").addEventListener("click", KEYS.ArrowLeft);
 $("forward").addEventListener("click", KEYS.ArrowRight);
 $("accept").addEventListener("click", acceptAll);
+$("audit").addEventListener("click", audit);
 $("like").addEventListener("click", likeThis);
 $("flag").addEventListener("click", KEYS.x);
 $("note-button").addEventListener("click", KEYS.m);

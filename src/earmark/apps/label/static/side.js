@@ -70,6 +70,7 @@ export function showState(state) {
     ? "Known after the first random checks."
     : `between ${percent(estimate.low)} and ${percent(estimate.high)}, from ${estimate.checks} random ${estimate.checks === 1 ? "check" : "checks"} the model has not learned from`
       + (estimate.waiting ? `; ${number(estimate.waiting)} more count once earlier ones are answered` : "");
+  $("model-words").textContent = state.model + (state.fitting ? " A full fit is under way." : "");
   showInterval(estimate);
   const promise = state.promise;
   $("coverage").textContent = percent(promise.coverage);
@@ -77,5 +78,8 @@ export function showState(state) {
   $("promise-words").textContent = promise.words;
   $("accept").hidden = !promise.acceptable;
   $("accept").textContent = `Accept ${number(promise.acceptable)} sure guesses`;
+  $("audit").hidden = !promise.can_audit && !promise.auditing;
+  $("audit").textContent = promise.auditing ? "Stop checking, learn on" : "Check now";
+  $("audit").dataset.begin = promise.auditing ? "" : "yes";
   showCurve(state.curve);
 }
