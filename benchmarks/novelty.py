@@ -12,9 +12,10 @@ says without it, and "nearest by cosine" the tf-idf of the nearest training docu
 HWU64, 14 of its 64 intents unseen, chose nothing but the weight of certainty. The
 official parts of 20 Newsgroups and R52 are older and newer messages, so that ordinary
 documents change too; random parts of the same documents show what is promised. The
-method was chosen on the training parts of the two and on one half of AG News, with other draws; so were the settings of its peers.
-Needs EARMARK_DATA; set OMP_NUM_THREADS=1. With --ours the peers, whose draws and seeds
-are fixed, keep their stored figures.
+method was chosen on the training parts of the two and on one half of AG News, with
+other draws; so were the settings of its peers. Needs EARMARK_DATA; set
+OMP_NUM_THREADS=1. With --ours the peers, whose draws and seeds are fixed, keep their
+stored figures.
 """
 
 from __future__ import annotations

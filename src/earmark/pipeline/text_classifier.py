@@ -161,7 +161,7 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
     encoder : None, str or callable, default="static"
         What adds the meaning of a document to its words, in ``linear`` and
         ``semi-supervised``. "static": vectors of English words that come with earmark;
-        they weigh nothing where they know less than half of the words, or where labels
+        they weigh nothing where they know less than 60 % of the words, or where labels
         held out do not gain by them. Better ones by name: ``"minilm"``
         (all-MiniLM-L6-v2), ``"model2vec:NAME-OR-PATH"``, ``"fastembed:NAME"``,
         ``"sentence-transformers:NAME-OR-PATH"``, ``"words:"`` before one of these to
