@@ -225,6 +225,24 @@ def test_a_check_left_open_in_a_closed_tab_is_served_first_to_the_next(
     assert session.view.estimate.n_documents in (0, 4)
 
 
+def test_a_crashed_browser_frees_its_check_and_a_living_one_keeps_it(
+    project, monkeypatch
+):
+    from earmark.apps.label import session as module
+
+    assert module._LEASE_SECONDS <= 30
+    now = [1000.0]
+    monkeypatch.setattr(module.time, "monotonic", lambda: now[0])
+    session = project()
+    crashed = session.next_document("crashed")[0]
+    living = session.next_document("living")[0]
+    for _ in range(4):
+        now[0] += 10
+        session.renew("living")
+    assert session.next_document("other")[0] == crashed
+    assert session.next_document("living")[0] == living
+
+
 def test_a_reload_gets_the_same_document_back(project):
     session = project()
     document, why = session.next_document("tab")
