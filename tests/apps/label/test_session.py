@@ -309,6 +309,45 @@ def test_names_of_labels_are_a_start(tmp_path):
     session.close()
 
 
+def test_names_that_speak_are_a_start_however_many_do_not(tmp_path):
+    from earmark.apps.label.project import open_project
+    from tests.apps.label.conftest import documents
+
+    labels = ["the_cat", "motor_car", "tea_cup", *(f"C{n:02}" for n in range(20))]
+    session = open_project(documents(), tmp_path, labels=labels, start="names")
+    assert session.wait()
+    assert session.view.fitted.classes == ["motor_car", "tea_cup", "the_cat"]
+    guesses = [guess[0] for guess in session.view.guesses(np.arange(60))]
+    right = np.mean([truth(d) in guess for d, guess in enumerate(guesses)])
+    assert right > 0.6
+    session.close()
+    with pytest.raises(DataError, match="fewer than two labels say something"):
+        open_project(documents(), tmp_path / "q", labels=["cat", "C12"], start="names")
+
+
+def test_from_names_alone_nobody_knows_how_sure_the_guesses_are(tmp_path):
+    from earmark.apps.label.project import open_project
+    from earmark.apps.label.views import Browser, Question, document_data, state_data
+    from tests.apps.label.conftest import documents
+
+    session = open_project(documents(), tmp_path, labels=list(TOPICS), start="names")
+    assert session.wait()
+    assert np.isnan(session.view.confidence).all()
+    open_ = int(session.loop.learn_order[0])
+    data = document_data(session, open_, "first")
+    assert data["guess"]["labels"]
+    assert data["guess"]["confidence"] is None
+    listed = Browser(session).listed(Question())
+    assert {line["confidence"] for line in listed["documents"]} == {None}
+    assert "only the names" in state_data(session)["model"]
+    with pytest.raises(Refusal, match="worth checking"):
+        session.begin_audit()
+    answer_some(session, 20)
+    assert session.wait()
+    assert not np.isnan(session.view.confidence).any()
+    session.close()
+
+
 def test_a_table_of_labels_says_what_they_mean_and_where_they_are_listed(tmp_path):
     from earmark.apps.label.project import open_project, read_labels
     from tests.apps.label.conftest import TOPICS, documents
