@@ -3,11 +3,16 @@
     python -m benchmarks.label_page --jobs 2
     python -m benchmarks.label_page --tasks sms trec --seeds 0 --name trial
 
+    python -m benchmarks.label_page --keys 1500 15000
+
 Needs EARMARK_DATA. Each corpus is cut to 1,500 documents by lot; a person who is always
 right answers what the page asks. After 30, 60, 100 and 200 answers: the accuracy of the
 page's guesses on the documents without an answer, and that of
 ``TextClassifier().fit(answers, unlabelled=rest)``. Random checks are answers of which
-neither learns. Figures go to benchmarks/results/label_page.json under ``--name``.
+neither learns. ``--keys`` measures
+instead how long the server takes from an answer to the next document, on mails, while a
+full fit is under way and while none is. Figures go to
+benchmarks/results/label_page.json under ``--name``, or under "keys".
 """
 
 from __future__ import annotations
@@ -15,6 +20,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import tempfile
 import time
 import warnings
 from pathlib import Path
@@ -82,6 +88,52 @@ def figures(loop: LabellingLoop, texts: list[str], labels: list[str]) -> dict[st
     }
 
 
+def keys(n_documents: int, n_answers: int = 160) -> dict[str, Any]:
+    """Milliseconds from an answer to the next document, fitting or not."""
+    from starlette.testclient import TestClient
+
+    from earmark.apps.label.app import make_app
+    from earmark.apps.label.project import open_project
+    from earmark.documents import Documents
+
+    data = TASKS["20ng"]()
+    texts = (data.train * -(-n_documents // len(data.train)))[:n_documents]
+    texts = [f"{text} copy{n // len(data.train)}" for n, text in enumerate(texts)]
+    times: dict[bool, list[float]] = {True: [], False: []}
+    with tempfile.TemporaryDirectory() as folder:
+        names = sorted(set(data.y))
+        session = open_project(Documents(texts), Path(folder), labels=names)
+        with TestClient(make_app(session), base_url="http://localhost") as client:
+            reply = client.post("/api/next", json={"client": "a"}).json()
+            for n in range(n_answers):
+                document = reply["document"]["document"]
+                label = str(data.y[document % len(data.train)])
+                body = {"key": f"k{n}", "client": "a", "document": document}
+                is_fitting, began = session.is_fitting, time.perf_counter()
+                reply = client.post("/api/answer", json=body | {"labels": [label]})
+                times[is_fitting].append(1000 * (time.perf_counter() - began))
+                reply = reply.json()
+                time.sleep(0.3)  # somebody reads
+    return {"documents": n_documents} | {
+        f"{'fitting' if is_fitting else 'idle'} {name}": round(float(value), 1)
+        for is_fitting, some in times.items()
+        if some
+        for name, value in (
+            ("answers", len(some)),
+            ("median ms", np.median(some)),
+            ("p95 ms", np.quantile(some, 0.95)),
+        )
+    }
+
+
+def keep(name: str, rows: list[dict[str, Any]]) -> None:
+    """Write figures beside the others."""
+    known = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    command = "python -m benchmarks.label_page " + " ".join(sys.argv[1:])
+    known[name] = {"command": command.strip(), "rows": rows}
+    RESULTS.write_text(json.dumps(known, indent=1) + "\n")
+
+
 def main() -> None:
     """Run the tasks and write their figures."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -90,20 +142,25 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--strategy", default="active")
     parser.add_argument("--name", default="page")
+    parser.add_argument("--keys", nargs="+", type=int)
     options = parser.parse_args()
+    if options.keys:
+        figures_of_keys = [keys(n_documents) for n_documents in options.keys]
+        print(*figures_of_keys, sep="\n")
+        keep("keys", figures_of_keys)
+        return
     settings = {"strategy": options.strategy}
-    runs = Parallel(n_jobs=options.jobs)(
+    runs = Parallel(n_jobs=options.jobs, return_as="generator")(
         delayed(simulated)(task, seed, settings)
         for task in options.tasks
         for seed in options.seeds
     )
-    rows = [row for run in runs for row in run]
-    for row in rows:
-        print(*row.values(), sep="\t")
-    known = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
-    command = "python -m benchmarks.label_page " + " ".join(sys.argv[1:])
-    known[options.name] = {"command": command.strip(), "rows": rows}
-    RESULTS.write_text(json.dumps(known, indent=1) + "\n")
+    rows = []
+    for run in runs:
+        rows += run
+        for row in run:
+            print(*row.values(), sep="\t", flush=True)
+    keep(options.name, rows)
 
 
 if __name__ == "__main__":

@@ -225,6 +225,24 @@ def test_a_check_left_open_in_a_closed_tab_is_served_first_to_the_next(
     assert session.view.estimate.n_documents in (0, 4)
 
 
+def test_a_crashed_browser_frees_its_check_and_a_living_one_keeps_it(
+    project, monkeypatch
+):
+    from earmark.apps.label import session as module
+
+    assert module._LEASE_SECONDS <= 30
+    now = [1000.0]
+    monkeypatch.setattr(module.time, "monotonic", lambda: now[0])
+    session = project()
+    crashed = session.next_document("crashed")[0]
+    living = session.next_document("living")[0]
+    for _ in range(4):
+        now[0] += 10
+        session.renew("living")
+    assert session.next_document("other")[0] == crashed
+    assert session.next_document("living")[0] == living
+
+
 def test_a_reload_gets_the_same_document_back(project):
     session = project()
     document, why = session.next_document("tab")
@@ -288,6 +306,45 @@ def test_names_of_labels_are_a_start(tmp_path):
 
     session = open_project(documents(), tmp_path, labels=list(TOPICS), start="names")
     assert share_right(session) > 0.6
+    session.close()
+
+
+def test_names_that_speak_are_a_start_however_many_do_not(tmp_path):
+    from earmark.apps.label.project import open_project
+    from tests.apps.label.conftest import documents
+
+    labels = ["the_cat", "motor_car", "tea_cup", *(f"C{n:02}" for n in range(20))]
+    session = open_project(documents(), tmp_path, labels=labels, start="names")
+    assert session.wait()
+    assert session.view.fitted.classes == ["motor_car", "tea_cup", "the_cat"]
+    guesses = [guess[0] for guess in session.view.guesses(np.arange(60))]
+    right = np.mean([truth(d) in guess for d, guess in enumerate(guesses)])
+    assert right > 0.6
+    session.close()
+    with pytest.raises(DataError, match="fewer than two labels say something"):
+        open_project(documents(), tmp_path / "q", labels=["cat", "C12"], start="names")
+
+
+def test_from_names_alone_nobody_knows_how_sure_the_guesses_are(tmp_path):
+    from earmark.apps.label.project import open_project
+    from earmark.apps.label.views import Browser, Question, document_data, state_data
+    from tests.apps.label.conftest import documents
+
+    session = open_project(documents(), tmp_path, labels=list(TOPICS), start="names")
+    assert session.wait()
+    assert np.isnan(session.view.confidence).all()
+    open_ = int(session.loop.learn_order[0])
+    data = document_data(session, open_, "first")
+    assert data["guess"]["labels"]
+    assert data["guess"]["confidence"] is None
+    listed = Browser(session).listed(Question())
+    assert {line["confidence"] for line in listed["documents"]} == {None}
+    assert "only the names" in state_data(session)["model"]
+    with pytest.raises(Refusal, match="worth checking"):
+        session.begin_audit()
+    answer_some(session, 20)
+    assert session.wait()
+    assert not np.isnan(session.view.confidence).any()
     session.close()
 
 

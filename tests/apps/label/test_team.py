@@ -332,3 +332,60 @@ def test_the_command_invites_and_revokes(tmp_path):
     store.close()
     refused = run("--host", "0.0.0.0", "--port", "0")
     assert "invite somebody first" in str(refused.exception)
+
+
+def test_while_two_answers_are_compared_no_guess_is_shown(tmp_path):
+    session = open_project(
+        documents(), tmp_path / "p", labels=list(TOPICS), overlap=1.0, check_share=0.0
+    )
+    with TestClient(make_app(session), base_url="http://localhost") as client:
+        for number in range(20):
+            body = {"key": f"k{number}", "client": "a", "person": "ann"}
+            body |= {"document": number, "labels": [truth(number)]}
+            client.post("/api/answer", json=body)
+        other = next(name for name in TOPICS if name != truth(3))
+        body = {"key": "x", "client": "b", "person": "bob", "document": 3}
+        client.post("/api/answer", json=body | {"labels": [other]})
+        session.wait()
+        body = {"client": "c", "person": "eve", "show": "disputed"}
+        (line,) = client.post("/api/browse", json=body).json()["documents"]
+        assert set(line["said"]) == {"ann", "bob"}
+        assert line["guess"] is None
+        body = {"client": "c", "person": "eve", "document": 3}
+        assert (
+            client.post("/api/document", json=body).json()["document"]["guess"] is None
+        )
+
+
+def test_lists_show_guesses_that_did_not_learn_from_the_answer(tmp_path):
+    session = open_project(
+        documents(), tmp_path / "p", labels=list(TOPICS), check_share=0.0
+    )
+    with TestClient(make_app(session), base_url="http://localhost") as client:
+        for number in range(30):
+            name = truth(number) if number != 4 else "tea"  # a slip: it is about cars
+            body = {"key": f"k{number}", "client": "a", "document": number}
+            client.post("/api/answer", json=body | {"labels": [name]})
+        session.wait()
+        lines = client.post("/api/browse", json={"client": "a"}).json()["documents"]
+        assert lines[4]["left_out"]
+        assert lines[4]["guess"] == ["car"]
+        assert not lines[40]["left_out"]
+
+
+def test_bulk_answers_leave_answers_alone_unless_told_otherwise(tmp_path):
+    session = open_project(
+        documents(), tmp_path / "p", labels=list(TOPICS), check_share=0.0
+    )
+    with TestClient(make_app(session), base_url="http://localhost") as client:
+        body = {"key": "k", "client": "a", "document": 0, "labels": ["cat"]}
+        client.post("/api/answer", json=body)
+        many = {"client": "a", "labels": ["tea"], "documents": [0, 1, 2]}
+        given = client.post("/api/many", json=many | {"key": "m"}).json()
+        assert (given["given"], given["answered"]) == (2, 1)
+        assert session.entries[0].labels == ("cat",)
+        given = client.post("/api/many", json=many | {"key": "n", "over": True}).json()
+        assert given["given"] == 3
+        assert session.entries[0].labels == ("tea",)
+        listed = client.post("/api/browse", json={"client": "a"}).json()
+        assert (listed["total"], listed["answered"], listed["hidden"]) == (60, 3, 0)

@@ -86,8 +86,7 @@ class Person:
         self.project, self.name, self.says = project, name, says
         self.page = browser.page()
         self.page.goto(project.server.url)
-        self.page.locator("#document .part").first.wait_for()
-        self.page.click("#me")
+        self.page.locator("#who[open]").wait_for()  # overlap needs names
         self.page.fill("#who-name", name)
         self.page.click("#who-form button")
         self.page.locator("#me").filter(has_text=name).wait_for()
@@ -153,6 +152,24 @@ def settle_all(page, project, n_disputes):
     page.click("#tab-label")
 
 
+def check_now(person):
+    """Have the guesses of the frozen model checked until they are promised."""
+    page, n_checks = person.page, 0
+    page.wait_for_function(
+        "() => !document.getElementById('accept').hidden"
+        " || !document.getElementById('audit').hidden",
+        timeout=60_000,
+    )
+    if page.locator("#accept").is_hidden() and "now" in page.inner_text("#audit"):
+        page.click("#audit")
+        page.locator("#why").filter(has_text="check of a guess").wait_for()
+        page.evaluate("() => document.activeElement.blur()")
+    while page.locator("#accept").is_hidden():
+        assert person.answer()
+        n_checks += 1
+    return n_checks
+
+
 def accept_and_undo(page, project):
     """Accept what is promised, take it back by one undo, and accept it again."""
     page.click("#tab-label")
@@ -205,6 +222,7 @@ def test_two_people_label_together_and_nothing_is_lost_or_doubled(
     assert len(log) == len(said) == N_ANSWERS
 
     page = bob.page
+    n_asked = N_ANSWERS + check_now(bob)
     page.click("#tab-project")
     change(page, "rename", names[0], "first package")
     change(page, "merge", names[1], names[2])
@@ -214,7 +232,7 @@ def test_two_people_label_together_and_nothing_is_lost_or_doubled(
     rows = exported_answers(page, tmp_path)
     assert {row["person"] for row in rows} == {"ann", "bob", "model"}
     assert all(row["at"].startswith("20") for row in rows)
-    assert len([row for row in rows if row["how"] == "asked"]) == N_ANSWERS
+    assert len([row for row in rows if row["how"] == "asked"]) == n_asked
     counting = [row["row"] for row in rows if row["counts"] == "True"]
     assert len(counting) == len(set(counting)) > 0.9 * N_DOCUMENTS
     assert names[1] not in {row["label"] for row in rows}
@@ -259,6 +277,7 @@ def test_150_labels_by_typing_and_by_clicking(browser, tmp_path, record_property
                     page.keyboard.press(letter)
                 page.keyboard.press("Enter")
             else:
+                page.wait_for_timeout(200)  # to read it; a click at once is a slip
                 page.locator(f'#labels button[data-label="{label}"]').click()
             page.locator("#document-name").filter(
                 has_not_text=re.compile(f"^Row {row}$")

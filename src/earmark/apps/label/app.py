@@ -99,11 +99,15 @@ class _Browse(_Body, Question):
 
 
 class _Many(_Browse):
-    """A request to label several documents; without a list, all that are shown."""
+    """A request to label several documents; without a list, all that are shown.
+
+    Those with an answer are left out unless ``over``.
+    """
 
     key: Name
     labels: list[Label]
     documents: Annotated[list[Number], Field(max_length=_MOST_AT_ONCE)] | None = None
+    over: bool = False
 
 
 def make_app(
@@ -141,6 +145,7 @@ class _Labelling:
             "answer": (_Answer, self.answer),
             "undo": (_Body, self.undo),
             "release": (_Body, lambda b: session.release(b.client)),
+            "alive": (_Body, lambda b: session.renew(b.client)),
             "label": (_Label, lambda b: session.add_label(b.name)),
             "describe": (_Meaning, self.describe),
             "change": (_Change, self.change),
@@ -247,10 +252,16 @@ class _Labelling:
         documents = body.documents
         if documents is None:
             documents = self.browser.rows(body, body.person)[0].tolist()
+        n_answered = 0
+        if not body.over:
+            open_ = [d for d in documents if not self.session.is_answered(d)]
+            n_answered = len(documents) - len(open_)
+            documents = open_
         n_given = self.session.answer_many(
             body.key, body.client, documents, body.labels, body.person
         )
-        return {"given": n_given, "left_out": len(documents) - n_given}
+        left_out = len(documents) - n_given
+        return {"given": n_given, "left_out": left_out, "answered": n_answered}
 
     def audit(self, body: _Audit) -> JsonObject:
         if body.begin:

@@ -6,8 +6,10 @@ import csv
 import hashlib
 import io
 import json
+import re
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -23,6 +25,7 @@ from earmark.apps.web.replies import Refusal
 from earmark.documents import Documents
 from earmark.documents.exchange import Task, dialect_named, written
 from earmark.exceptions import DataError
+from earmark.inputs.class_names import label_words
 from earmark.pipeline import TextClassifier
 from earmark.pipeline.labelling import LabellingLoop
 from earmark.pipeline.labelling.learners import Answers, classes_of
@@ -200,12 +203,40 @@ def _take_over(documents: Documents, store: Store, any_of: bool) -> None:
 
 
 def _named_model(documents: Documents, store: Store) -> TextClassifier:
-    """A first model, from the documents and the names and meanings of the labels."""
-    labels = store.labels()
-    names = {name: [name] for name in labels} | _described(store)
+    """A first model, from the documents and the labels whose names say something.
+
+    Underscores and the like in names are blanks. A name speaks if two documents hold
+    one of its words, a description always does; the other labels come with answers.
+    """
+    labels, described = store.labels(), _described(store)
+    words = {name: label_words(name) for name in labels}
+    frequent = _frequent(documents, {word for some in words.values() for word in some})
+    names = {}
+    for name in labels:
+        spoken = " ".join(word for word in words[name] if word in frequent)
+        texts = [spoken] if spoken else []
+        texts += [text for text in described.get(name, ())[1:] if text not in texts]
+        if texts:
+            names[name] = texts
+    if len(names) < 2:
+        raise DataError(
+            "the names of fewer than two labels say something: a name is of use if at "
+            "least two documents hold one of its words. Describe the labels (--labels "
+            "labels.csv with a column description), or start without --from-names."
+        )
     return TextClassifier(class_names=names, random_state=0).fit(
-        documents.texts, classes=labels
+        documents.texts, classes=list(names)
     )
+
+
+def _frequent(documents: Documents, words: set[str]) -> set[str]:
+    """Those of the words that at least two documents hold."""
+    counts = Counter(
+        word
+        for text in documents.joined()
+        for word in words & set(re.findall(r"\w+", text.lower()))
+    )
+    return {word for word, count in counts.items() if count > 1}
 
 
 # -- taking the work away -------------------------------------------------------------

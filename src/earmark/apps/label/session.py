@@ -20,8 +20,9 @@ __all__ = ["RESERVED_KEYS", "Session"]
 # What the page does by itself: undo, skip, new, find, note, flag, like this, guide.
 RESERVED_KEYS = "usnfmxlg"
 
-# A document shown to one tab is not shown to another for so long.
-_LEASE_SECONDS = 300.0
+# A document shown to one tab is not shown to another for so long. A page says every ten
+# seconds that it is there; what a crashed browser showed is soon free.
+_LEASE_SECONDS = 30.0
 # A tab that was closed may be on its way back: a reload.
 _RETURN_SECONDS = 3.0
 _LONGEST_LABEL = 100
@@ -106,6 +107,14 @@ class Session:
                 return None
             self._leases[document] = (client, now + _LEASE_SECONDS, why)
             return document, why
+
+    def renew(self, client: str) -> None:
+        """A tab is still there: what it was shown stays its own."""
+        with self._lock:
+            until = time.monotonic() + _LEASE_SECONDS
+            for document, (holder, _, why) in list(self._leases.items()):
+                if holder == client:
+                    self._leases[document] = (client, until, why)
 
     def release(self, client: str) -> None:
         """Give back what a tab that is closing was shown."""

@@ -157,6 +157,7 @@ def document_data(
     if document in session.disputed or hidden:
         entry = session.said.get(document, {}).get(person)  # one's own answer, if any
     has_guess = view.fitted is not None and not hidden
+    has_guess = has_guess and document not in session.disputed
     weights = loop.word_weights(document, view) if has_guess else {}
     return {
         **_answer_data(session, document, entry, hidden),
@@ -197,7 +198,7 @@ def _guess(view: View, document: int) -> JsonObject:
     order = np.argsort(-proba, kind="stable")[:_SCORES_SHOWN]
     return {
         "labels": list(view.guesses(np.asarray([document]))[0]),
-        "confidence": float(view.confidence[document]),
+        "confidence": finite(float(view.confidence[document])),
         "scores": [[view.fitted.classes[c], float(proba[c])] for c in order],
     }
 
@@ -314,8 +315,13 @@ class Browser:
         start = question.page * _PAGE
         page = rows[start : start + _PAGE]
         flags = {n["document"]: n for n in self.session.store.notes()}
+        session = self.session
+        hidden = [not session.may_see(int(row), person) for row in rows]
+        answered = [session.is_answered(int(row)) for row in rows]
         return {
             "total": len(rows),
+            "hidden": sum(hidden),
+            "answered": sum(a and not h for a, h in zip(answered, hidden, strict=True)),
             "page": question.page,
             "pages": -(-len(rows) // _PAGE),
             "documents": [
@@ -454,12 +460,20 @@ class Browser:
         may_see = session.may_see(row, person)
         entry = session.entries.get(row) if may_see else None
         text, spans = self._snippet(row, question)
+        confidence = finite(float(session.view.confidence[row]))
+        # A guess that the model learned from the answer itself says nothing.
+        learned = session.is_answered(row) and not session.loop.is_check[row]
+        if learned and not session.loop.any_of:
+            unseen = self._unseen_guesses().get(row)
+            guess, confidence = () if unseen is None else (unseen,), None
+        shows_guess = may_see and row not in session.disputed
         return {
             **_answer_data(session, row, entry, not may_see),
             "text": text,
             "spans": spans,
-            "guess": list(guess) if may_see else None,
-            "confidence": float(session.view.confidence[row]) if may_see else None,
+            "guess": list(guess) if shows_guess else None,
+            "left_out": learned,
+            "confidence": confidence if shows_guess else None,
         }
 
     def _snippet(self, row: int, question: Question) -> tuple[str, list[list[float]]]:

@@ -148,9 +148,15 @@ class View:
 
     @property
     def confidence(self) -> FloatVector:
-        """Probability of the guess for each document, as people read it."""
+        """Probability of the guess for each document, as people read it.
+
+        NaN where nobody knows: the model knows the names of the labels alone.
+        """
         if self.fitted is None:
             return self.certainty
+        full = self.fitted.full
+        if full is not None and not full.n_answers:
+            return np.full(len(self.certainty), np.nan)
         confidence: FloatVector = special.expit(self.certainty)
         return confidence
 
@@ -444,7 +450,7 @@ class LabellingLoop:
     def to_audit(self, without: Container[int] = ()) -> IntVector:
         """Open documents whose guesses are right often enough, as far as is known."""
         view, none = self.view, np.zeros(0, dtype=np.int64)
-        if view.fitted is None:
+        if view.fitted is None or np.isnan(view.confidence).any():
             return none
         everything = np.arange(self.collection.n_documents)
         asked = self.answers.keys() | self.skipped | set(without)

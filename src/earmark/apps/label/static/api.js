@@ -72,6 +72,8 @@ export async function sendPending(onTrouble) {
   sessionStorage.removeItem("earmark-pending");
 }
 
+/** Send once; who asks can do without an answer. */
+export const once = (path, body) => send(`/api/${path}`, body);
 export const post = (path, body, onTrouble) => persist(`/api/${path}`, body, onTrouble);
 /** The tab is closing: what it shows goes back to the others. */
 export function release() {

@@ -9,6 +9,8 @@ let likeDocument = null;
 let asked = {};
 let settle = null;
 const chosen = new Set();
+let answered = new Set(); // of the listed page
+let counts = { total: 0, answered: 0 };
 
 function choices(select, labels, all) {
   const chosen = select.value;
@@ -23,14 +25,18 @@ export function showLabels(labels) {
   choices($("bulk-label"), labels, "choose one");
 }
 
-function showChosen(total) {
-  if (total !== undefined) $("to-all").dataset.total = total;
+const newAndChanged = (n, changed) => ($("over").checked
+  ? `${number(n - changed)} new, ${number(changed)} would change` : `${number(n - changed)} new`);
+
+function showChosen() {
   const label = $("bulk-label").value;
-  const all = Number($("to-all").dataset.total || 0);
-  $("n-chosen").textContent = chosen.size ? `${number(chosen.size)} chosen` : "none chosen";
-  $("to-chosen").disabled = !chosen.size || !label;
-  $("to-all").disabled = !all || !label;
-  $("to-all").textContent = `to all ${number(all)} listed`;
+  const changed = [...chosen].filter((one) => answered.has(one)).length;
+  const over = $("over").checked;
+  $("n-chosen").textContent = `${number(chosen.size)} selected${changed ? `, ${number(changed)} of them answered` : ""}`;
+  $("to-chosen").disabled = !label || chosen.size - (over ? 0 : changed) <= 0;
+  $("to-chosen").textContent = chosen.size ? `Apply to selection (${newAndChanged(chosen.size, changed)})` : "Apply to selection";
+  $("to-all").disabled = !label || counts.total - (over ? 0 : counts.answered) <= 0;
+  $("to-all").textContent = `Apply to all (${newAndChanged(counts.total, counts.answered)})`;
   const boxes = [...document.querySelectorAll("#hits input[type=checkbox]")];
   $("all").checked = boxes.length > 0 && boxes.every((box) => box.checked);
 }
@@ -46,18 +52,21 @@ export function like(document, name) {
 }
 
 function chip(words, kind) {
-  return make("span", { className: `chip ${kind}`, textContent: words });
+  return make("span", { className: `chip ${kind}`, dir: "auto", textContent: words });
 }
 
 function hit(line, open) {
   const chips = [];
   if (line.given) chips.push(chip(line.given.join(", ") || "no label", line.how === "bulk" ? "plain" : "good"));
   if (line.given && line.person) chips.push(chip(line.person, "plain"));
-  if (line.guess && line.guess.length) chips.push(chip(`guess: ${line.guess.join(", ")}, ${percent(line.confidence)}`, "plain"));
-  if (line.hidden) chips.push(chip("kept for an honest check", "plain"));
+  if (line.guess && line.guess.length) {
+    const sure = line.confidence === null ? "" : `, ${percent(line.confidence)}`;
+    chips.push(chip(`${line.left_out ? "guess without this answer" : "guess"}: ${line.guess.join(", ")}${sure}`, "plain"));
+  }
+  if (line.hidden) chips.push(chip("reserved as a random check", "plain"));
   if (line.flag) chips.push(chip(`${line.flag.flagged ? "⚑ " : ""}${line.flag.person} ${line.flag.text}`.trim(), "warm"));
   if (line.note) chips.push(chip(line.note, "warm"));
-  const snippet = make("p", { className: "snippet" });
+  const snippet = make("p", { className: "snippet", dir: "auto" });
   showText(snippet, line.text || "(empty)", unitSpans(line.text, line.spans));
   const button = make("button", { className: "hit" }, snippet,
     make("p", { className: "row" }, make("span", { className: "small soft", textContent: `row ${line.row}` }), ...chips));
@@ -103,7 +112,9 @@ export async function list(open, trouble) {
   $("like-line").hidden = likeDocument === null;
   $("found").textContent = !found.total ? "No document matches." : `${number(found.total)} ${found.total === 1 ? "document" : "documents"}${found.pages > 1 ? `, page ${found.page + 1} of ${found.pages}` : ""}`;
   $("hits").replaceChildren(...found.documents.map((line) => hit(line, open)));
-  showChosen(found.total);
+  answered = new Set(found.documents.filter((line) => line.given && line.how !== "bulk").map((line) => line.document));
+  counts = { total: found.total - found.hidden, answered: found.answered };
+  showChosen();
   $("page-back").hidden = $("page-forward").hidden = found.pages < 2;
   $("page-back").disabled = page === 0;
   $("page-forward").disabled = page + 1 >= found.pages;
@@ -113,6 +124,7 @@ export function listen(open, trouble, acts) {
   settle = acts.settle;
   const labels = () => [$("bulk-label").value];
   $("bulk-label").addEventListener("change", () => showChosen());
+  $("over").addEventListener("change", () => showChosen());
   $("all").addEventListener("change", () => {
     for (const box of document.querySelectorAll("#hits input[type=checkbox]")) {
       box.checked = $("all").checked;
@@ -120,8 +132,8 @@ export function listen(open, trouble, acts) {
     }
     showChosen();
   });
-  $("bulk").addEventListener("submit", (event) => { event.preventDefault(); acts.give({ documents: [...chosen], labels: labels() }); });
-  $("to-all").addEventListener("click", () => acts.give({ ...asked, page: 0, labels: labels() }));
+  $("bulk").addEventListener("submit", (event) => { event.preventDefault(); acts.give({ documents: [...chosen], labels: labels(), over: $("over").checked }); });
+  $("to-all").addEventListener("click", () => acts.give({ ...asked, page: 0, labels: labels(), over: $("over").checked }));
   const again = () => list(open, trouble);
   const afresh = () => { page = 0; again(); };
   $("like-off").addEventListener("click", () => { likeDocument = null; afresh(); });

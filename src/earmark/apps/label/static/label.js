@@ -9,6 +9,8 @@ const $ = (id) => document.getElementById(id);
 const LONG = 20000;
 const MANY_LABELS = 9; // more than there are keys: a box to find them by typing
 const FEW_RECENT = 5;
+const TOO_SOON = 200; // ms after a new document: a click then was meant for the one before
+const ALIVE = 10000; // ms: so often the page says that it is there
 const WHY = {
   check: "random check", audit: "check of a guess", uncertain: "the model is unsure", different: "unlike the others",
   second: "asked of two people", first: "first documents", random: "random", undone: "undone", chosen: "chosen by you", seen: "seen before",
@@ -20,6 +22,7 @@ let recent = [];
 let history = [];
 let place = -1;
 let busy = false;
+let arrivedAt = 0;
 
 function trouble(there, why = "No connection to earmark.") {
   $("notice").hidden = !there;
@@ -38,7 +41,7 @@ function calm() { $("notice").hidden = true; }
 // -- the document -----------------------------------------------------------------
 
 function partElements(part) {
-  const box = make("p", { className: "part" });
+  const box = make("p", { className: "part", dir: "auto" });
   const spans = unitSpans(part.text, part.spans);
   const elements = part.name ? [make("h3", { textContent: part.name }), box] : [box];
   if (part.text.length <= LONG) {
@@ -53,7 +56,9 @@ function partElements(part) {
 }
 
 function showDocument(data) {
+  const isNew = !shown || !data || shown.document !== data.document;
   shown = data;
+  if (isNew) arrivedAt = performance.now();
   chosen = new Set(data && data.given ? data.given : []);
   const paper = $("document");
   if (!data) {
@@ -66,7 +71,11 @@ function showDocument(data) {
     return;
   }
   paper.replaceChildren(...data.parts.flatMap(partElements));
-  paper.scrollTop = 0;
+  if (isNew) {
+    paper.scrollTop = 0;
+    const top = $("paper").getBoundingClientRect().top;
+    if (top < 0) window.scrollBy(0, top); // on a phone the answers are below the text
+  }
   $("document-name").textContent = data.id === null ? `Row ${data.row}` : data.id;
   $("why").hidden = false;
   $("why").textContent = (WHY[data.why] || data.why) + (data.unlike ? "; unlike anything so far" : "");
@@ -81,6 +90,7 @@ function showDocument(data) {
   showNotes(data);
   showGuess(data);
   showButtons();
+  mark(false);
 }
 
 function showNotes(data) {
@@ -90,7 +100,7 @@ function showNotes(data) {
   $("flag").disabled = $("note-button").disabled = $("like").disabled = !data;
   $("note").value = mine ? mine.text : "";
   $("notes").hidden = !notes.length;
-  $("notes").replaceChildren(...notes.map((note) => make("li", { textContent: `${note.person || "you"}${note.flagged ? " ⚑" : ""}: ${note.text || "flagged"}` })));
+  $("notes").replaceChildren(...notes.map((note) => make("li", { dir: "auto", textContent: `${note.person || "you"}${note.flagged ? " ⚑" : ""}: ${note.text || "flagged"}` })));
 }
 
 function openNote(there) {
@@ -99,12 +109,24 @@ function openNote(there) {
   if (there) $("note").focus();
 }
 
-const keep = (flagged) => act(async () => {
+const isFlagged = () => $("flag").getAttribute("aria-pressed") === "true";
+
+async function saveNote(flagged) {
   const data = await api.post("note", { document: shown.document, text: $("note").value, flagged }, trouble);
   shown.notes = data.notes;
   showNotes(shown);
   $("saved").textContent = "note saved";
-});
+}
+
+const keep = (flagged) => act(() => saveNote(flagged));
+
+/** What was typed and not saved is saved before the document is left. */
+async function keepTyped() {
+  if (!shown) return;
+  const mine = shown.notes.find((note) => note.person === project.me());
+  if ($("note").value.trim() !== (mine ? mine.text : "")) await saveNote(isFlagged());
+  openNote(false);
+}
 
 function showGuess(data) {
   const guess = data && data.guess;
@@ -113,8 +135,10 @@ function showGuess(data) {
   $("scores").replaceChildren();
   if (guess) {
     const words = guess.labels.join(", ") || "no label";
-    line.textContent = `${words}, ${percent(guess.confidence)} sure`;
-    $("scores").append(scoreBars(guess.scores.slice(0, 4)));
+    line.replaceChildren(make("bdi", { textContent: words }), guess.confidence === null ? "" : `, ${percent(guess.confidence)} sure`);
+    if (guess.confidence !== null) $("scores").append(scoreBars(guess.scores.slice(0, 4)));
+  } else if (data && data.said) {
+    line.textContent = "Hidden while two answers are compared.";
   } else if (data && data.hidden) {
     line.textContent = data.twice ? "Hidden: two people answer this one, each by themselves."
       : "Hidden: this is a random check, and the estimate should not be swayed by what the model says.";
@@ -133,12 +157,25 @@ function matches() {
   return [...found.filter(begins), ...found.filter((label) => !begins(label))];
 }
 
-/** Which key gives which label: those that people set, digits for the first others. */
+const likely = () => (shown && shown.guess ? shown.guess.scores.map(([name]) => name) : []);
+
+/** Which key gives which label: those that people set; digits for the first others, or of many for the likely ones. */
 function keysOfLabels() {
   const keys = new Map(state.labels.filter((label) => label.key).map((label) => [label.key, label.name]));
   const free = [..."123456789"].filter((digit) => !keys.has(digit));
-  for (const label of state.labels) if (!label.key && free.length) keys.set(free.shift(), label.name);
+  const without = state.labels.filter((label) => !label.key).map((label) => label.name);
+  const first = state.labels.length > MANY_LABELS ? [...likely(), ...recent].filter((name) => without.includes(name)) : [];
+  for (const name of new Set([...first, ...without])) if (free.length) keys.set(free.shift(), name);
   return keys;
+}
+
+/** A key by what is printed on it; by its place where the layout has no such character. */
+function keyOf(event) {
+  if (event.getModifierState("CapsLock") && event.key.length === 1) return event.key.toLowerCase();
+  const place = /^(?:Digit|Numpad|Key)([0-9A-Z])$/.exec(event.code || "");
+  const isForeign = event.key.length === 1 && event.key.charCodeAt(0) > 127;
+  const isDigit = place && place[1] <= "9" && event.key.length === 1 && !event.shiftKey;
+  return place && (isForeign || isDigit) ? place[1].toLowerCase() : event.key;
 }
 
 /** Likely and recent labels first, the rest by their groups or else the beginning of their names. */
@@ -146,8 +183,7 @@ function grouped(labels) {
   if ($("find").value.trim() || labels.length <= MANY_LABELS) return [["", labels]];
   const byName = new Map(labels.map((label) => [label.name, label]));
   const take = (names) => names.map((name) => byName.get(name)).filter((label) => label && byName.delete(label.name));
-  const likely = shown && shown.guess ? shown.guess.scores.map(([name]) => name) : [];
-  const groups = [["Likely", take(likely)], ["Recent", take(recent)]];
+  const groups = [["Likely", take(likely())], ["Recent", take(recent)]];
   const rest = [...byName.values()];
   const prefix = (name) => (name.match(/^(.+?)\s*(?:[/:.>|]|::|__)\s*\S/u) || [])[1] || "";
   const sizes = new Map();
@@ -160,7 +196,7 @@ function grouped(labels) {
 }
 
 function labelButton(label, key, guessed) {
-  const words = make("span", { className: "name" }, make("span", { textContent: label.name }));
+  const words = make("span", { className: "name", dir: "auto" }, make("span", { textContent: label.name }));
   if (label.description && state.labels.length <= MANY_LABELS) words.append(make("span", { className: "small soft about", textContent: label.description }));
   const button = make("button", { disabled: !shown, className: guessed ? "guessed" : "", title: label.description || label.name },
     make("kbd", { textContent: key || "·", attrs: key ? {} : { "aria-hidden": "true" } }), words,
@@ -168,7 +204,7 @@ function labelButton(label, key, guessed) {
   button.setAttribute("aria-label", `${label.name}${key ? `, key ${key}` : ""}, ${label.count} ${label.count === 1 ? "answer" : "answers"}`);
   button.setAttribute("aria-pressed", chosen.has(label.name));
   button.dataset.label = label.name;
-  button.addEventListener("click", () => pick(label.name));
+  button.addEventListener("click", unlessTooSoon(() => pick(label.name)));
   return button;
 }
 
@@ -188,6 +224,11 @@ function showButtons() {
   $("confirm").disabled = $("skip").disabled = !shown;
   $("back").disabled = place <= 0;
   $("forward").disabled = !shown;
+}
+
+/** The second click of a double click is not meant for the next document. */
+function unlessTooSoon(work) {
+  return (event) => { if (performance.now() - arrivedAt > TOO_SOON || !event || !event.detail) work(event); };
 }
 
 // -- acting ------------------------------------------------------------------------
@@ -243,7 +284,7 @@ function give(labels) {
     const revisit = past || shown.why === "chosen";
     const how = shown.said ? "settled" : revisit ? "browse" : "asked";
     if (labels) recent = [...new Set([...labels, ...recent])].slice(0, FEW_RECENT);
-    openNote(false);
+    await keepTyped();
     take(await api.answer(shown.document, labels, how, trouble));
     $("saved").textContent = labels === null ? "skipped" : "saved";
     if (how !== "asked") await step(1);
@@ -257,6 +298,7 @@ function confirm() {
 }
 
 const undo = () => act(async () => {
+  await keepTyped();
   const data = await api.post("undo", {}, trouble);
   $("saved").textContent = data.undone ? `undone: ${data.undone === 1 ? "1 answer" : `${data.undone} answers`}` : "nothing to undo";
   if (data.undone === 1) history = history.filter((one) => one !== data.document.document);
@@ -267,6 +309,7 @@ const undo = () => act(async () => {
 async function step(by) {
   const next = place + by;
   if (next < 0) return;
+  await keepTyped();
   if (next < history.length - 1) {
     const data = await api.post("document", { document: history[next] }, trouble);
     place = next;
@@ -303,13 +346,33 @@ async function refreshGuess() {
 
 const VIEWS = ["label", "browse", "confusion", "project"];
 
-function show(view) {
+const viewNow = () => VIEWS.find((name) => !$(`view-${name}`).hidden);
+
+/** The address of what is shown: a view, or a document. Only a choice of the person is a step for the back button. */
+function mark(isStep) {
+  const view = viewNow();
+  const hash = view === "label" ? (shown ? `#document/${shown.document}` : "#label") : `#${view}`;
+  if (hash === location.hash) return;
+  if (isStep) window.history.pushState(null, "", hash); else window.history.replaceState(null, "", hash);
+}
+
+/** Show what an address names, without a new step. */
+async function followAddress() {
+  const [view, number] = location.hash.slice(1).split("/");
+  if (view === "document" && /^\d+$/.test(number || "")) {
+    if (!shown || shown.document !== Number(number)) await openDocument(Number(number));
+    show("label", false);
+  } else show(VIEWS.includes(view) ? view : "label", false);
+}
+
+function show(view, isStep = true) {
   $("saved").textContent = "";
   for (const name of VIEWS) {
     $(`view-${name}`).hidden = name !== view;
     if (name === view) $(`tab-${name}`).setAttribute("aria-current", "page");
     else $(`tab-${name}`).removeAttribute("aria-current");
   }
+  mark(isStep);
   if (view === "browse") browsing.list(open, trouble).catch(complain);
   if (view === "project") project.load().catch(complain);
   if (view === "label" && shown) refreshLabels();
@@ -319,18 +382,21 @@ function show(view) {
 const refreshLabels = () => api.get("state").then((data) => { showNewState(data); showButtons(); }, () => {});
 
 /** Say who one is: by name here, by token elsewhere. */
-function askWho(byToken) {
-  $("who-words").textContent = byToken ? "Give the token that you were invited with." : "Your name stands beside your answers. Two people who label the same documents need two names.";
+function askWho(byToken, isNeeded = false) {
+  $("who-words").textContent = byToken ? "Give the token that you were invited with." : `Your name stands beside your answers.${isNeeded ? " Some documents are labelled by two people, so everyone needs a name." : ""}`;
   $("who-label").textContent = byToken ? "Token" : "Your name";
   $("who-name").type = byToken ? "password" : "text";
   $("who-name").value = byToken ? "" : api.person();
   $("who-form").onsubmit = () => {
     const value = $("who-name").value.trim();
+    if (isNeeded && !value) { window.setTimeout(() => askWho(false, true)); return; }
     if (byToken) api.useToken(value);
     else api.be(value.slice(0, 60));
     history = [];
+    $("document").focus(); // not the button: Enter agrees with a guess
     begin().catch(complain);
   };
+  $("who").oncancel = (event) => { if (isNeeded) event.preventDefault(); };
   if (!$("who").open) $("who").showModal();
 }
 
@@ -344,10 +410,18 @@ async function readGuidelines() {
 
 const likeThis = () => { if (shown) { browsing.like(shown.document, $("document-name").textContent); show("browse"); } };
 
+async function openDocument(document) {
+  await keepTyped();
+  showDocument((await api.post("document", { document }, trouble)).document);
+}
+
 const open = (document) => act(async () => {
   const data = await api.post("document", { document }, trouble);
-  show("label");
+  await keepTyped();
+  for (const name of VIEWS) $(`view-${name}`).hidden = name !== "label";
+  window.history.pushState(null, "", `#document/${document}`);
   showDocument(data.document);
+  show("label", false);
   $("document").focus();
 });
 
@@ -373,7 +447,8 @@ const audit = () => act(async () => take(await api.post("audit", { begin: $("aud
 
 const bulk = (body) => act(async () => {
   const data = await api.many(body, trouble);
-  $("saved").textContent = `${data.given} labelled${data.left_out ? `, ${data.left_out} kept for honest checks left out` : ""}; u undoes`;
+  const rest = [[data.answered, "already answered"], [data.left_out, "reserved as random checks"]].filter(([n]) => n);
+  $("saved").textContent = `${data.given} labelled${rest.map(([n, why]) => `; ${n} ${why}`).join("")}; u undoes`;
   showNewState(data.state);
   await browsing.list(open, trouble);
 });
@@ -434,7 +509,7 @@ const KEYS = {
   s: () => { if (shown) give(null); },
   n: () => $("new-label").focus(),
   m: () => { if (shown) openNote($("note-box").hidden); },
-  x: () => { if (shown) keep($("flag").getAttribute("aria-pressed") !== "true"); },
+  x: () => { if (shown) keep(!isFlagged()); },
   l: likeThis,
   g: () => readGuidelines().catch(complain),
   f: () => { if (!$("find-box").hidden) $("find").focus(); },
@@ -454,33 +529,52 @@ function onKey(event) {
   const typing = event.target.closest("input, select, textarea, dialog");
   if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
   const labelling = !$("view-label").hidden;
-  if (event.key === "Enter" && event.target.closest("button, a, summary")) return;
-  if (!labelling && !["/", "?", "u", "g"].includes(event.key)) return;
-  if (event.key === " " && event.target.closest("button, a, summary")) return;
+  const onButton = event.target.closest("button, a, summary") && ["Enter", " "].includes(event.key);
+  if (event.repeat && (onButton || event.key === "Enter")) { event.preventDefault(); return; }
+  if (onButton) return;
+  const key = keyOf(event);
+  if (!labelling && !["/", "?", "u", "g"].includes(key)) return;
   if (labelling && scroll(event)) { event.preventDefault(); return; }
-  const label = labelling && state && keysOfLabels().get(event.key);
+  if (event.repeat && !key.startsWith("Arrow")) { event.preventDefault(); return; } // a held key is one answer
+  const label = labelling && state && keysOfLabels().get(key);
   if (label) {
     pick(label);
-  } else if (KEYS[event.key]) {
-    KEYS[event.key]();
+  } else if (KEYS[key]) {
+    KEYS[key]();
   } else return;
   event.preventDefault();
 }
 
+/** Tell the server that this tab is there: what it shows stays its own. Brings what others did. */
+async function sayAlive() {
+  try {
+    const data = await api.once("alive", {});
+    if (!busy) showNewState(data.state);
+  } catch { /* the next one, or the next answer, will tell */ }
+}
+
 async function begin() {
   await project.meet(api.person());
+  if (project.needsName()) { askWho(false, true); return; }
   await api.sendPending(trouble);
+  const address = location.hash;
   take(await api.post("next", {}, trouble));
+  if (address && address !== location.hash) {
+    window.history.replaceState(null, "", address);
+    await followAddress();
+  }
 }
 
 document.addEventListener("keydown", onKey);
 window.addEventListener("pagehide", api.release);
+window.addEventListener("popstate", () => followAddress().catch(complain));
+setInterval(sayAlive, ALIVE);
 $("find").addEventListener("input", showButtons);
 $("find").addEventListener("keydown", onFind);
 $("new-form").addEventListener("submit", addLabel);
-$("confirm").addEventListener("click", confirm);
+$("confirm").addEventListener("click", unlessTooSoon(confirm));
 $("undo").addEventListener("click", undo);
-$("skip").addEventListener("click", KEYS.s);
+$("skip").addEventListener("click", unlessTooSoon(KEYS.s));
 $("back").addEventListener("click", KEYS.ArrowLeft);
 $("forward").addEventListener("click", KEYS.ArrowRight);
 $("accept").addEventListener("click", acceptAll);
@@ -488,7 +582,7 @@ $("audit").addEventListener("click", audit);
 $("like").addEventListener("click", likeThis);
 $("flag").addEventListener("click", KEYS.x);
 $("note-button").addEventListener("click", KEYS.m);
-$("note-box").addEventListener("submit", (event) => { event.preventDefault(); keep($("flag").getAttribute("aria-pressed") === "true"); openNote(false); });
+$("note-box").addEventListener("submit", (event) => { event.preventDefault(); keep(isFlagged()); openNote(false); });
 $("me").addEventListener("click", () => askWho(project.byToken()));
 $("guide-button").addEventListener("click", KEYS.g);
 $("help-button").addEventListener("click", KEYS["?"]);

@@ -15,6 +15,8 @@ const HINTS = {
 };
 
 export const me = () => (owner === null ? person() : owner);
+/** Where two people label the same documents, nobody is nameless. */
+export const needsName = () => Boolean(data && data.overlap) && !me();
 export const byToken = () => owner !== null;
 
 export async function read() {
@@ -34,7 +36,7 @@ const head = (...names) => make("thead", {}, make("tr", {}, ...names.map((name) 
 const row = (...cells) => make("tr", {}, ...cells.map((cell) => make("td", {}, cell)));
 
 function labelRow(label) {
-  const field = (name, value, more = {}) => make("input", { type: "text", value, attrs: { "aria-label": `${name} of ${label.name}` }, ...more });
+  const field = (name, value, more = {}) => make("input", { type: "text", value, dir: "auto", attrs: { "aria-label": `${name} of ${label.name}` }, ...more });
   const description = field("Description", label.description);
   const group = field("Group", label.group, { className: "group-name" });
   const key = field("Key", label.key, { className: "one-key", maxLength: 1 });
