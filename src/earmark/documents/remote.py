@@ -83,8 +83,8 @@ def fetched(url: str) -> list[Path]:
         for one in places:
             local = Path(folder.name, Path(one).name)
             system.get_file(one, str(local))
-            title = name if len(places) == 1 else f"{name.rstrip('/')}/{local.name}"
-            copies.append(RemoteFile.of(local, title, folder))
+            address = name if len(places) == 1 else f"{name.rstrip('/')}/{local.name}"
+            copies.append(RemoteFile.of(local, address, folder))
     except DataError:
         raise
     except (

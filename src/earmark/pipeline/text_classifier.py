@@ -49,6 +49,7 @@ from earmark.inputs.regions import (
     joined_texts,
     n_documents,
 )
+from earmark.inputs.soft_labels import soft_copies
 from earmark.inputs.training import (
     Inputs,
     Target,
@@ -332,8 +333,10 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
             The documents.
         y : sequence of labels, optional
             One for each document; None marks an unlabelled one. Lists of labels
-            ask for any-of classification. Without any label the class names are all
-            there is to learn from: the accuracy is then unknown.
+            ask for any-of classification. A dict from label to share, such as the
+            votes of several people, or with ``classes`` a row of probabilities for
+            each document, counts for each label by its share. Without any label the
+            class names are all there is to learn from: the accuracy is then unknown.
         classes : sequence of labels, optional
             Classes there are to be, also those that no document has as its label.
         unlabelled : like X, optional
@@ -352,7 +355,15 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
             require_encoder(self.encoder)
         inputs = Inputs(self.regions, self.multi_label)
         texts = inputs.texts(X)
+        shared = None
+        if self.multi_label is not True:
+            shared = soft_copies(y, classes, n_documents(texts))
+        if shared is not None:
+            texts, sample_weight = shared.of(texts, sample_weight)
+            y = shared.labels
         data = self._training_data(inputs, texts, y, classes, unlabelled, sample_weight)
+        if shared is not None:
+            data = shared.placed(data)
         planner = self._planner(texts, data.multi_label)
         choice = choose(self.model, data, planner, self.budget)
         fitted, reasons = choice.fitted, list(choice.reasons)
