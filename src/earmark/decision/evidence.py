@@ -74,6 +74,9 @@ class Evidence:
     distinct: Annotated[BoolVector, truths("n_answers")] | None = None
     """Whether the document repeats neither a training document nor an earlier one,
     (n_answers,); None: all do not."""
+    weight: Annotated[FloatVector, floats("n_answers", low=0)] | None = None
+    """What each answer counts in the accuracy, where labelled documents were not drawn
+    as classes are among the unlabelled ones; None: all alike, (n_answers,)."""
     n_drawn_from: int = 0
     """Documents that those judged were drawn from by lot; 0: none was left out so."""
 
@@ -83,7 +86,16 @@ class Evidence:
     @property
     def accuracy(self) -> float:
         """Share of right answers if every document is answered."""
-        return float(self.correct.mean())
+        return float(np.average(self.correct, weights=self.weight))
+
+    @property
+    def n_independent(self) -> float:
+        """As how many independent answers these speak of the accuracy."""
+        # Models that share documents err alike: left-out answers count half.
+        n = float(len(self)) if self.held_out else 0.5 * len(self)
+        if self.weight is None:
+            return n
+        return n * float(self.weight.mean() ** 2 / (self.weight**2).mean())
 
     @property
     def confidence(self) -> FloatVector:
@@ -164,6 +176,8 @@ class Judge:
     """Whether each predicted class has a threshold of its own."""
     ranked: Callable[[Scores, DocumentsLike], Scores] | None = None
     """Gives the scores of documents the certainty by which they are ranked."""
+    class_share: FloatVector | None = None
+    """Of the classes among unlabelled documents, where somebody knows."""
 
     def evidence(
         self, model: Estimator, X: DocumentsLike, y: LabelsLike, held_out: bool = False
@@ -186,8 +200,9 @@ class Judge:
         scores = scores if self.ranked is None else self.ranked(scores, X)
         names = as_labels(classes)
         known = scores.matrix.max(axis=1) > -np.inf  # else no answer is right
-        group = index_of(names, as_labels(self.classes))[scores.choice]
-        return Evidence(
+        every = as_labels(self.classes)
+        group = index_of(names, every)[scores.choice]
+        evidence = Evidence(
             np.where(known, scores.certainty, -np.inf),
             (index_of(as_labels(y), names) == scores.choice) & known,
             held_out,
@@ -195,3 +210,8 @@ class Judge:
             len(self.classes) if self.per_class else 1,
             scores.probabilistic,
         )
+        if self.class_share is not None and not held_out:
+            own = index_of(as_labels(y), every)
+            drawn = np.bincount(own, minlength=len(every)) / len(own)
+            evidence.weight = self.class_share[own] / drawn[own]
+        return evidence

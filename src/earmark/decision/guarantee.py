@@ -610,30 +610,25 @@ def error_bounds(n_errors: float, n_answers: float) -> tuple[float, float]:
 _FEW_ANSWERS = 50
 
 
-# What an answer counts that was left out: models that share documents err alike.
-_LEFT_OUT_COUNTS = 0.5
-
-
-def accuracy_words(correct: BoolVector, documents: str, held_out: bool = True) -> str:
+def accuracy_words(
+    n_right: int, n: int, documents: str, accuracy: float, n_independent: float
+) -> str:
     """How many answers to such documents were right, and how many may be.
 
-    Answers that were left out count half: fitted without one document each, models err
-    alike, and what they learned from was drawn once (``benchmarks.estimates``).
+    ``accuracy`` is that of the kind of documents that will come, and ``n_independent``
+    says as how many independent answers these tell it.
 
     Examples
     --------
-    >>> accuracy_words(np.arange(20) < 14, "held-out documents")
+    >>> accuracy_words(14, 20, "held-out documents", 0.7, 20)
     '14 of 20 held-out documents right: between 46 and 88 %'
 
     """
-    n, n_right = len(correct), int(np.count_nonzero(correct))
-    each = 1.0 if held_out else _LEFT_OUT_COUNTS
-    low, high = error_bounds(each * (n - n_right), each * n)
-    few, many = round(100 * (1 - high)), round(100 * (1 - low))
-    between = f"between {few} and {many} %"
+    low, high = error_bounds((1.0 - accuracy) * n_independent, n_independent)
+    between = f"between {100 * (1 - high):.0f} and {100 * (1 - low):.0f} %"
     if n < _FEW_ANSWERS:
         return f"{n_right:,} of {n:,} {documents} right: {between}"
-    return f"accuracy {n_right / n:.3f} on {n:,} {documents} ({between})"
+    return f"accuracy {accuracy:.3f} on {n:,} {documents} ({between})"
 
 
 def _checked(

@@ -176,9 +176,15 @@ def _joined(parts: Sequence[Evidence]) -> Evidence:
         certainty=np.concatenate([part.certainty for part in alike]),
         correct=np.concatenate([part.correct for part in alike]),
         group=np.concatenate([part.group for part in grouped]) if grouped else None,
+        weight=_together([part.weight for part in alike]),
         novelty=None,
         n_copies=0,
     )
+
+
+def _together(weights: Sequence[FloatVector | None]) -> FloatVector | None:
+    known = [weight for weight in weights if weight is not None]
+    return np.concatenate(known) if len(known) == len(weights) else None
 
 
 def _strata(y: LabelsLike) -> Labels:

@@ -202,7 +202,7 @@ def _columns(X: Any) -> Mapping[str, Any] | None:
     """Columns of a frame or dict, or None for a plain sequence of texts."""
     if isinstance(X, Mapping) and not X:
         raise DataError("the dict of regions is empty.")
-    return columns_of(X)
+    return None if isinstance(X, list) else columns_of(X)
 
 
 def _strings(column: Any, where: str, *, empty: bool = False) -> Documents:

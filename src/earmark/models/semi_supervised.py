@@ -394,6 +394,11 @@ class SemiSupervisedClassifier(LogitClassifier):
         self.left_out_ = (rows, log_normalize(scale * scores))
         return scale
 
+    @property
+    def pool_share(self) -> FloatVector | None:
+        """Shares of the classes among labelled documents and pool, if it was used."""
+        return self.class_share_ if self.used_pool_ else None
+
     # -- answering ---------------------------------------------------------------
 
     @property

@@ -50,8 +50,15 @@ def _accuracy(evidence: Evidence) -> str:
         words += ", label by label"
     else:
         documents = "document" if len(evidence) == 1 else "documents"
-        what = f"{kind} {documents}"
-        words = accuracy_words(evidence.correct, what, evidence.held_out)
+        words = accuracy_words(
+            int(evidence.correct.sum()),
+            len(evidence),
+            f"{kind} {documents}",
+            evidence.accuracy,
+            evidence.n_independent,
+        )
+        if evidence.weight is not None:
+            words += ", weighed as the classes are without labels"
     return f"{words}{_lot(evidence)}{_copies(evidence)}"
 
 

@@ -520,7 +520,9 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
         )
 
     def _judge(self) -> Judge:
-        return Judge(self.classes_, self.is_multi_label_, ranked=self._ranked)
+        share = self._answering().class_share
+        multi, ranked = self.is_multi_label_, self._ranked
+        return Judge(self.classes_, multi, ranked=ranked, class_share=share)
 
     @_offered("partial_fit")
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:

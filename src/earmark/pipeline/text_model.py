@@ -206,6 +206,12 @@ class TextModel:
         return judged
 
     @property
+    def class_share(self) -> FloatVector | None:
+        """Shares of the classes among documents without labels, if it saw some."""
+        is_own = isinstance(self.model, ScoringClassifier)
+        return self.model.pool_share if is_own else None
+
+    @property
     def has_labels(self) -> bool:
         """Whether some document that it learned had a label; else nobody judged it."""
         return not isinstance(self.model, ScoringClassifier) or self.model.has_labels_

@@ -97,6 +97,11 @@ class ScoringClassifier(ClassifierMixin, BaseEstimator, ABC):
     # What training rows hold; "numeric" keeps counts beyond 2**53 as they are.
     _numbers: ClassVar[type | str] = np.float64
 
+    @property
+    def pool_share(self) -> FloatVector | None:
+        """Shares of the classes among unlabelled documents; None: it saw none."""
+        return None
+
     def _check_parameters(self) -> None:
         """Raise for constructor parameters that make no sense."""
         check_declared(self)
