@@ -48,7 +48,9 @@ def one_draw(task: Task, n: int, seed: int, with_pool: bool) -> dict[str, float]
     right = np.asarray(decision.best) == task.y_test[test]
     answered = ~decision.abstained
     n_wrong = int((~evidence.correct).sum())
-    low, high = error_bounds(n_wrong, len(evidence))
+    # As ``summary()`` says it, and as if answers did not depend on each other.
+    low, high = error_bounds(n_wrong / 2, len(evidence) / 2)
+    least, most = error_bounds(n_wrong, len(evidence))
     accuracy = float(right.mean())
     confidence = decision.confidence
     bins = np.minimum((confidence * 10).astype(int), 9)
@@ -57,6 +59,7 @@ def one_draw(task: Task, n: int, seed: int, with_pool: bool) -> dict[str, float]
         "said_accuracy": evidence.accuracy,
         "accuracy": accuracy,
         "in_interval": float(1 - high <= accuracy <= 1 - low),
+        "in_plain_interval": float(1 - most <= accuracy <= 1 - least),
         "coverage": float(answered.mean()),
         "answers": float(answered.any()),
         "error": float((~right[answered]).mean()) if answered.any() else np.nan,

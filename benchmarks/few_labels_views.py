@@ -7,9 +7,10 @@ Needs EARMARK_DATA. The pool is cut to 5,000 documents, the test part to 2,000; 
 of the pool are not looked at. ``--names`` says what is known of the classes: nothing,
 the words of their labels, or descriptions, of which each draw takes another wording.
 With 0 labels per class names are all there is. ``minilm`` reads stored vectors.
-``--peer laplacian-shot`` and ``--peer self-training`` use the same vectors; the first
-sees the test documents together (prototypes of the labelled documents, three
-neighbors, weight 1), the second is scikit-learn's around a logistic regression.
+``--peer laplacian-shot``, ``self-training`` and ``regression`` use the same vectors;
+the first sees the test documents together (prototypes of the labelled documents, three
+neighbors, weight 1), the second is scikit-learn's around a logistic regression, the
+last is that regression, on tf-idf where there is no encoder.
 Figures go to benchmarks/results/few_labels_views.json under ``--name``.
 """
 
@@ -292,7 +293,7 @@ def peer_draw(task: Task, n: int, seed: int, options: dict[str, Any]) -> dict[st
     rng = np.random.default_rng(seed)
     pool = rng.permutation(pool)[:N_POOL]
     test = rng.permutation(len(task.test))[:N_TEST]
-    encode = options["encoder"]
+    encode = options["encoder"] or (lambda texts: texts)
     started = time.process_time()
     rows = encode([task.train[i] for i in (*labelled, *pool)])
     own, others = rows[: len(labelled)], rows[len(labelled) :]
@@ -349,7 +350,24 @@ def self_training(own: Any, y: Any, pool: Any, new: Any) -> Any:
     return classes[model.predict(new)]
 
 
-PEERS = {"laplacian-shot": laplacian_shot, "self-training": self_training}
+def regression(own: Any, y: Any, pool: Any, new: Any) -> Any:
+    """A logistic regression on vectors, or on tf-idf where they are texts."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+
+    model: Any = LogisticRegression(C=10.0, max_iter=300)
+    if isinstance(own, list):
+        words = TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True)
+        model = make_pipeline(words, model)
+    return model.fit(own, y).predict(new)
+
+
+PEERS = {
+    "laplacian-shot": laplacian_shot,
+    "self-training": self_training,
+    "regression": regression,
+}
 
 
 def static(texts: list[str]) -> Any:
@@ -364,6 +382,8 @@ SHOWN = {
     "none": "words alone",
     "static": "**earmark**",
     "minilm": "**earmark** + MiniLM",
+    "regression": "tf-idf + LR",
+    "regression on MiniLM": "MiniLM + LR",
     "laplacian-shot": "LaplacianShot, MiniLM",
     "self-training": "self-training, MiniLM",
 }

@@ -30,7 +30,7 @@ LABELS = ["wet" if i % 2 else "cold" for i in range(36)]
 # Walk -> at most so many functions, and switches between packages.
 LIMITS = {
     "multinomial fit": (82, 45),
-    "multinomial predict": (32, 10),
+    "multinomial predict": (32, 11),
     "softmax fit": (190, 122),
     "auto fit": (215, 505),
     "one request": (60, 12),

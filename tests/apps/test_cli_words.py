@@ -58,7 +58,7 @@ def folder(tmp_path_factory):
         ("latin.csv", "text,topic\ncaf\xe9,a\n".encode("latin-1"), "--encoding"),
         ("nul.csv", b"text,topic\na\0b,a\n", "--encoding utf-16"),
         ("open.csv", 'text,topic\n"never closed,a\n', "--no-quotes"),
-        ("lists.jsonl", '{"text": "a", "topic": ["x"]}\n', "--multi-label"),
+        ("lists.jsonl", '{"text": "a", "topic": ["x", "y"]}\n', "--multi-label"),
         ("floats.jsonl", '{"text": "a", "topic": 1.5}\n', "--label"),
         ("odd.xyz", "text,topic\na,b\n", "--format"),
         ("case.csv", "text,topic\n" + "red sun,A\nblue sea,a\n" * 3, "--merge-labels"),

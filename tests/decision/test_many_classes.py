@@ -35,7 +35,8 @@ def test_the_estimate_is_of_documents_drawn_by_lot_and_says_so(few, tmp_path, mo
     classifier.measure_confidence(texts, labels)
     assert len(classifier.evidence_) == 50  # 1,000 scores of 20 classes
     (line,) = [x for x in classifier.summary().splitlines() if "accuracy" in x]
-    assert "on 50 left-out training documents, drawn by lot from 120, since" in line
+    assert "on 50 left-out training documents (between 86 and 100 %)" in line
+    assert "drawn by lot from 120, since" in line
     again = TextClassifier(model, random_state=1).fit(texts, labels)
     again.measure_confidence(texts, labels)
     assert again.evidence_.certainty.tolist() == classifier.evidence_.certainty.tolist()
@@ -86,4 +87,7 @@ def test_50_000_classes_do_not_stall_the_estimate():
     started = time.process_time()
     model.measure_confidence(texts, labels)
     assert time.process_time() - started < 60
-    assert "on 2,000 left-out training documents, drawn by lot" in model.summary()
+    assert (
+        "on 2,000 left-out training documents (between 0 and 1 %), drawn by lot"
+        in model.summary()
+    )

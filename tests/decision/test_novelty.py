@@ -142,7 +142,7 @@ def test_p_values_count_ties_against_novelty_and_rise_with_familiarity(
 ):
     detector = NoveltyDetector()
     detector.calibration_ = np.sort(np.asarray(calibration, dtype=float))
-    detector.score_samples = lambda X: np.asarray(X, dtype=float)
+    detector.score_samples = lambda X, _: np.asarray(X, dtype=float)
     p = detector.p_values(figures)
     expected = [
         (1 + sum(c <= f for c in calibration)) / (1 + len(calibration)) for f in figures
@@ -183,13 +183,19 @@ def test_copies_keep_the_answers_before_and_after_use(fitted, tmp_path):
         np.testing.assert_array_equal(again.p_values(texts), expected)
 
 
-def test_a_detector_of_an_earlier_version_weighs_as_it_was_calibrated(fitted):
-    texts, _ = documents(np.random.default_rng(7), 30)
-    old = pickle.loads(pickle.dumps(fitted))
-    del old.neighbor_weight_
-    nearest = old.score_samples(texts) - fitted.score_samples(texts)
-    assert old.neighbor_weight_ == 4 * fitted.neighbor_weight_
-    assert (nearest > 0).all()
+def test_how_sure_answers_are_is_part_of_what_is_familiar(rng):
+    texts, y = documents(rng, 200)
+    certainty = rng.normal(2.0, 1.0, 200)
+    certainty[:50] = np.nan
+    detector = NoveltyDetector().fit(texts, y, certainty=certainty)
+    assert detector.uses_certainty_
+    assert len(detector.calibration_) == 150
+    new, _ = documents(rng, 20)
+    unsure, sure = (detector.p_values(new, np.full(20, c)) for c in (-3.0, 3.0))
+    assert (unsure <= sure).all()
+    assert unsure.mean() < 0.1 < sure.mean()
+    with pytest.raises(DataError, match="certainty is missing"):
+        detector.p_values(new)
 
 
 def test_labels_may_be_missing_several_or_very_many():

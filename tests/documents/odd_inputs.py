@@ -174,7 +174,7 @@ REFUSED = {
     "a null text": ("d.jsonl", '{"text": null}', {"text": "text"}, "null_text"),
     "a list for a label": (
         "d.jsonl",
-        '{"text": "a", "label": ["x"]}',
+        '{"text": "a", "label": ["x", "y"]}',
         {},
         "multi_label=True",
     ),

@@ -40,7 +40,7 @@ def test_label_becomes_a_string(tmp_path, value, label):
     [
         (0.5, "expected a label .* got the number 0.5"),
         ({"a": 1}, "expected a label .* got an object"),
-        (["a"], "expected one label, got a list of 1; .* multi_label=True"),
+        (["a", "b"], "expected one label, got a list of 2; .* multi_label=True"),
         (float("nan"), "expected a label, got the number nan; fill it in"),
     ],
 )

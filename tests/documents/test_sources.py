@@ -72,7 +72,7 @@ def test_stdin_is_read_in_the_stated_format(monkeypatch, format, data):
 
 
 def test_stdin_needs_a_format_and_is_named_in_errors(monkeypatch):
-    with pytest.raises(DataError, match=r"stdin: .* give format=: csv"):
+    with pytest.raises(DataError, match=r"stdin: .* give format=: argilla, csv"):
         read_documents("-")
     with pytest.raises(DataError, match=r"stdin: .* got 'parquet'"):
         read_documents("-", format="parquet")

@@ -140,7 +140,10 @@ def test_a_summary_after_more_documents_says_what_is_not_known():
     ("odd", "message"),
     [
         ("bug\0", r"y, row 3: expected labels without NUL characters.*'bug\\x00'"),
-        ({"a": 1}, "y, row 3: expected labels that are texts, numbers or booleans"),
+        (
+            bytearray(b"a"),
+            "y, row 3: expected labels that are texts, numbers or booleans",
+        ),
         (" ", r"y, row 3: expected labels that are not blank \(None: no label\)"),
     ],
 )
@@ -156,7 +159,7 @@ def test_labels_that_are_no_names_or_not_finite_are_refused():
     with pytest.raises(DataError, match="row 1: expected labels that are not blank"):
         TextClassifier("multinomial").fit(TEXTS, np.array(["ham", "", "bug"] * 4))
     with pytest.raises(DataError, match="row 0: expected labels that are texts"):
-        TextClassifier("multinomial").fit(TEXTS, [{"a": 1}] * 12)
+        TextClassifier("multinomial").fit(TEXTS, [bytearray(b"a")] * 12)
     for y in ([1.0, 2.0, np.inf] * 4, np.array([1.0, 2.0, np.inf] * 4)):
         with pytest.raises(DataError, match="row 2: expected labels that are finite"):
             TextClassifier("multinomial").fit(TEXTS, y)

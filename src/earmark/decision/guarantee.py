@@ -590,7 +590,7 @@ def estimated_threshold(
     return _threshold(ranked, errors, n_answered, max_error, None, missing)
 
 
-def error_bounds(n_errors: int, n_answers: int) -> tuple[float, float]:
+def error_bounds(n_errors: float, n_answers: float) -> tuple[float, float]:
     """The shares of errors that such a count is likely under, at 95 % (exact).
 
     Examples
@@ -610,23 +610,30 @@ def error_bounds(n_errors: int, n_answers: int) -> tuple[float, float]:
 _FEW_ANSWERS = 50
 
 
-def accuracy_words(correct: BoolVector, documents: str, more: str = "") -> str:
+# What an answer counts that was left out: models that share documents err alike.
+_LEFT_OUT_COUNTS = 0.5
+
+
+def accuracy_words(correct: BoolVector, documents: str, held_out: bool = True) -> str:
     """How many answers to such documents were right, and how many may be.
+
+    Answers that were left out count half: fitted without one document each, models err
+    alike, and what they learned from was drawn once (``benchmarks.estimates``).
 
     Examples
     --------
-    >>> accuracy_words(np.arange(20) < 14, "left-out documents")
-    '14 of 20 left-out documents right: between 46 and 88 %'
+    >>> accuracy_words(np.arange(20) < 14, "held-out documents")
+    '14 of 20 held-out documents right: between 46 and 88 %'
 
     """
     n, n_right = len(correct), int(np.count_nonzero(correct))
-    few, many = (
-        round(100 * (1 - bound)) for bound in error_bounds(n - n_right, n)[::-1]
-    )
+    each = 1.0 if held_out else _LEFT_OUT_COUNTS
+    low, high = error_bounds(each * (n - n_right), each * n)
+    few, many = round(100 * (1 - high)), round(100 * (1 - low))
     between = f"between {few} and {many} %"
     if n < _FEW_ANSWERS:
-        return f"{n_right:,} of {n:,} {documents}{more} right: {between}"
-    return f"accuracy {n_right / n:.3f} on {n:,} {documents}{more} ({between})"
+        return f"{n_right:,} of {n:,} {documents} right: {between}"
+    return f"accuracy {n_right / n:.3f} on {n:,} {documents} ({between})"
 
 
 def _checked(

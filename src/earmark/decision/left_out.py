@@ -97,9 +97,17 @@ class LeftOut:
         self, classes: Labels
     ) -> tuple[LearnedConfidence | None, IntVector]:
         """What ranks answers better than log-odds, if it does; the sizes of classes."""
+        truth = index_of(as_labels(self.y), as_labels(classes))
+        sizes = np.bincount(truth, minlength=len(classes))
+        judged, scores = self.scores(classes)
+        lengths = document_lengths(take(self.X, judged))
+        features = confidence_features(scores, sizes, lengths)
+        right = scores.choice == truth[judged]
+        return learn_confidence(features, scores.certainty, right, self.seed), sizes
+
+    def scores(self, classes: Labels) -> tuple[IntVector, Scores]:
+        """Documents that do not repeat each other, and scores that never saw them."""
         names = as_labels(classes)
-        truth = index_of(as_labels(self.y), names)
-        sizes = np.bincount(truth, minlength=len(names))
         groups = group_copies(self.X)
         drawn = np.sort(self._by_lot(groups, len(names)))
         log_proba = np.full((len(drawn), len(names)), -np.inf)
@@ -112,11 +120,7 @@ class LeftOut:
                 seen = log_probabilities(known, take(self.X, rows))
                 log_proba[np.ix_(places, columns)] = seen
         some = log_proba.max(axis=1) > -np.inf
-        judged, scores = drawn[some], Scores.from_log_proba(log_proba[some])
-        lengths = document_lengths(take(self.X, judged))
-        features = confidence_features(scores, sizes, lengths)
-        right = scores.choice == truth[judged]
-        return learn_confidence(features, scores.certainty, right, self.seed), sizes
+        return drawn[some], Scores.from_log_proba(log_proba[some])
 
     def _by_lot(self, groups: DuplicateGroups, n_classes: int) -> IntVector:
         """The documents to judge: one of each group of copies, or some of these."""

@@ -42,6 +42,8 @@ USUAL_LEVEL = 0.05
 _N_NEIGHBORS = 5
 _NEIGHBOR_WEIGHT = 0.5
 _PENALTY = 0.5
+# What the certainty of the answer counts at most, and log-odds that mean sure.
+_SURENESS, _SURE = 2.0, 4.0
 _N_STEPS = 15
 # More classes than these share columns: the table of weights stays small.
 _MOST_COLUMNS = 256
@@ -57,9 +59,10 @@ class NoveltyDetector(BaseEstimator):
     How familiar a document is, is the sum of two figures on tf-idf rows in which
     words never seen count in full: the best score of a ridge regression on the
     classes (the document has the words of *some* class), and half the mean cosine
-    to its five nearest training documents. A conformal p-value compares that with
-    training documents that were left out in folds, near-duplicates together, or
-    with ``calibration``: of documents like the training documents at most a share
+    to its five nearest training documents. A third is how sure the model is that
+    answers, with all its views, where somebody says it. A conformal p-value compares
+    that with training documents that were left out in folds, near-duplicates together,
+    or with ``calibration``: of documents like the training documents at most a share
     ``a`` has a p-value of ``a`` or less. No document from elsewhere is needed.
 
     Parameters
@@ -92,6 +95,8 @@ class NoveltyDetector(BaseEstimator):
         Familiarity of the documents left out, sorted.
     neighbor_weight_ : float
         Weight of the mean cosine to the nearest.
+    uses_certainty_ : bool
+        Whether it is to be told how sure the answering model is.
 
     Examples
     --------
@@ -114,8 +119,8 @@ class NoveltyDetector(BaseEstimator):
     calibration_: Annotated[FloatVector, floats(None)] = field(init=False)
     _known: Annotated[Any, DERIVED] = None
 
-    # In the files of earlier versions, which do not say it.
-    neighbor_weight_: NotNegative = 2.0
+    neighbor_weight_: NotNegative = field(init=False)
+    uses_certainty_: bool = False
 
     analyzer: Literal["word", "char", "char_wb"] = "word"
     ngram_range: Annotated[
@@ -132,6 +137,7 @@ class NoveltyDetector(BaseEstimator):
         y: LabelsLike = None,
         *,
         calibration: Sequence[str] | None = None,
+        certainty: FloatVector | None = None,
     ) -> Self:
         """Remember documents and calibrate.
 
@@ -144,6 +150,11 @@ class NoveltyDetector(BaseEstimator):
         calibration : sequence of str, optional
             Documents like the ones to come that are not in X. They calibrate
             exactly; without them training documents do, left out in folds.
+        certainty : ndarray of shape (n_documents,), optional
+            Log-odds of the answer to each document of X, by a model that had not
+            learned it; NaN where nobody knows. Only documents that have one calibrate,
+            and ``p_values`` then needs those of new documents. Not used with
+            ``calibration``.
 
         """
         check_declared(self)
@@ -155,10 +166,14 @@ class NoveltyDetector(BaseEstimator):
         rng = np.random.default_rng(self.random_state)
         n_wanted = self.max_documents + (_N_SPARE if calibration is None else 0)
         drawn = np.sort(rng.permutation(len(texts))[:n_wanted])
+        sure = np.full(len(texts), np.nan) if certainty is None else certainty
+        self.uses_certainty_ = certainty is not None and calibration is None
         group = group_near_duplicates([texts[i] for i in drawn]).group
         if calibration is None and len(drawn) > self.max_documents:
             places, spare = group_split(group, self.max_documents, rng)
-            calibration = [texts[i] for i in drawn[spare]]
+            if self.uses_certainty_:
+                spare = spare[np.isfinite(sure[drawn[spare]])]
+            calibration, calibrating = [texts[i] for i in drawn[spare]], drawn[spare]
             drawn, group = drawn[places], group[places]
         logs = self._remember([texts[i] for i in drawn])
         targets = _targets([labels[i] for i in drawn])
@@ -168,22 +183,38 @@ class NoveltyDetector(BaseEstimator):
         if calibration is not None:
             figures = self._familiarity(calibration)
         else:
-            figures = _left_out(logs, targets, group_folds(group, self.n_folds, rng))
+            folds = group_folds(group, self.n_folds, rng)
+            rows, figures = _left_out(logs, targets, folds)
+            calibrating = drawn[rows]
+        if self.uses_certainty_:
+            known = np.isfinite(sure[calibrating])
+            figures = figures[known] + _sureness(sure[calibrating[known]])
         self.calibration_ = np.sort(figures)
         return self
 
-    def score_samples(self, X: Sequence[str]) -> FloatVector:
+    def score_samples(
+        self, X: Sequence[str], certainty: FloatVector | None = None
+    ) -> FloatVector:
         """How familiar each document is: the higher, the more ordinary."""
         check_is_fitted(self)
-        return self._familiarity(X)
+        if not self.uses_certainty_:
+            return self._familiarity(X)
+        if certainty is None:
+            raise DataError(
+                "NoveltyDetector: certainty is missing; give how sure the answering "
+                "model is of each document, as in fit."
+            )
+        return self._familiarity(X) + _sureness(certainty)
 
-    def p_values(self, X: Sequence[str]) -> FloatVector:
+    def p_values(
+        self, X: Sequence[str], certainty: FloatVector | None = None
+    ) -> FloatVector:
         """For each document the share of ordinary ones that are no more familiar.
 
         At most a share ``a`` of documents like the training documents gets ``a`` or
         less; equal ones count against novelty.
         """
-        familiarity = self.score_samples(X)
+        familiarity = self.score_samples(X, certainty)
         n_below = np.searchsorted(self.calibration_, familiarity, side="right")
         return np.asarray((1.0 + n_below) / (1.0 + len(self.calibration_)))  # NV2
 
@@ -261,6 +292,11 @@ class NoveltyDetector(BaseEstimator):
             yield ".terms_ must rise"
         if (np.diff(self.calibration_) < 0).any():
             yield ".calibration_ must not fall"
+
+
+def _sureness(certainty: FloatVector) -> FloatVector:
+    """What the log-odds of the answer add to how familiar a document is (NV1)."""
+    return np.asarray(_SURENESS * np.tanh(certainty / _SURE))
 
 
 def smallest_p_value(n_calibration: int) -> float:
@@ -355,14 +391,15 @@ def _left_out(
     logs: SparseMatrix,
     targets: FloatMatrix,
     folds: Iterable[tuple[IntVector, IntVector]],
-) -> FloatVector:
-    """Familiarity of documents of each fold to the documents of the others."""
-    figures = [np.empty(0)]
+) -> tuple[IntVector, FloatVector]:
+    """Documents of each fold, and how familiar they are to those of the others."""
+    rows, figures = [np.empty(0, dtype=np.int64)], [np.empty(0)]
     for fold, judged in folds:
         rest = np.setdiff1d(np.arange(logs.shape[0]), fold)
         known = _Known.from_targets(logs[rest], targets[rest])
+        rows.append(judged)
         figures.append(known.familiarity(logs[judged], np.zeros(len(judged))))
-    return np.concatenate(figures)
+    return np.concatenate(rows), np.concatenate(figures)
 
 
 def _targets(labels: Sequence[object]) -> FloatMatrix:

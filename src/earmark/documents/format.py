@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from earmark.registry import Registry
 
 if TYPE_CHECKING:
+    from earmark.documents.exchange import Dialect
     from earmark.documents.stream import ReadOptions
     from earmark.documents.table import Request, Table
 
@@ -44,6 +45,8 @@ class Format:
     """Whether a file names its columns apart from its rows."""
     document: Callable[[bytes], str] | None = None
     """The text of a file that is one document, so that folders of them are read too."""
+    dialect: Dialect | None = None
+    """How a labelling tool says it in JSON; such files are known by their contents."""
 
 
 FORMATS: Registry[Format] = Registry(

@@ -146,13 +146,14 @@ def list_parts(
     format: str | None = None,  # noqa: A002
     encoding: str | None = None,
     quote: str | None = '"',
+    query: str | None = None,
     **asked: Any,
 ) -> list[Part]:
     """The files of a directory in the order of their names, or one file.
 
     Columns are as ``asked`` for in a ``Request``, or of the first readable part.
     """
-    options = ReadOptions(format=format, encoding=encoding, quote=quote)
+    options = ReadOptions(format=format, encoding=encoding, quote=quote, query=query)
     request = Request(**{"allow_unlabelled": True, "null_text": "empty", **asked})
     sources = _sources(path, options)
     parts = [
@@ -189,6 +190,12 @@ def _sources(path: PathLike | Sequence[PathLike], options: ReadOptions) -> list[
             "expected a directory of parts, which end in "
             f"{listed(_of_parts())}, got none of these in it; a folder of text files "
             "is read without parts.",
+        )
+    if sources[0].named is not None:
+        raise fault(
+            sources[0].named,
+            "expected files, which can be read in parts, got a query; write its rows "
+            "to a file first.",
         )
     if sources[0].path is None:
         raise fault("stdin", "expected files, which can be read more than once.")

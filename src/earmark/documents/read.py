@@ -10,6 +10,7 @@ from typing import Literal
 
 from earmark.documents.document import Documents, concatenate
 from earmark.documents.labels import merged_labels, warn_about_labels
+from earmark.documents.remote import without_secrets
 from earmark.documents.source import Source, find_sources, folder_documents
 from earmark.documents.stream import ReadOptions
 from earmark.documents.table import IdRegister, Request, to_documents
@@ -34,6 +35,7 @@ def read_documents(
     delimiter: str | None = None,
     quote: str | None = '"',
     names: Sequence[str] | None = None,
+    query: str | None = None,
     pattern: str = "*.txt",
     field_limit: int = 1 << 24,
     batch_size: int = 4096,
@@ -57,7 +59,8 @@ def read_documents(
     Parameters
     ----------
     path : str or path
-        File, folder, or "-" for stdin.
+        File, folder, "-" for stdin, or the URL of a file or folder, such as
+        ``s3://bucket/mails.csv``, which fsspec fetches.
     text : str or list of str, default=None
         Text column. Several columns are joined by a line break, or become
         regions with ``regions=True``. None: the column named text, or the only
@@ -98,6 +101,9 @@ def read_documents(
         Quote of CSV fields; None if quotes are ordinary characters.
     names : list of str, default=None
         Column names of a CSV file that has no header.
+    query : str, default=None
+        SQL, for ``path`` the URI of a database: ``sqlite:///FILE``, ``duckdb:///FILE``
+        or ``postgresql://HOST/NAME``. Rows are fetched batch by batch.
     pattern : str, default="*.txt"
         Which files of a folder are documents.
     field_limit : int, default=16777216
@@ -139,7 +145,7 @@ def read_documents(
     """
     options = {k: v for k, v in locals().items() if k not in ("path", "merge_labels")}
     batches = iter_documents(path, **options, unique_ids=True)
-    documents = concatenate(batches, os.fspath(path))
+    documents = concatenate(batches, without_secrets(os.fspath(path)))
     if merge_labels:
         return replace(documents, labels=merged_labels(documents.labels))
     warn_about_labels(documents)
@@ -163,6 +169,7 @@ def iter_documents(
     delimiter: str | None = None,
     quote: str | None = '"',
     names: Sequence[str] | None = None,
+    query: str | None = None,
     pattern: str = "*.txt",
     field_limit: int = 1 << 24,
     batch_size: int = 4096,
@@ -182,7 +189,7 @@ def iter_documents(
         As in ``read_documents``.
     allow_unlabelled, null_text, format, encoding, delimiter, quote, names
         As in ``read_documents``.
-    pattern, field_limit
+    query, pattern, field_limit
         As in ``read_documents``.
     batch_size : int, default=4096
         Most documents in a batch.

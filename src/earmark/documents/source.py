@@ -9,7 +9,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
+from earmark.documents.databases import database_of, query_tables, require_query
 from earmark.documents.document import Documents
 from earmark.documents.format import (
     COMPRESSED,
@@ -19,6 +22,7 @@ from earmark.documents.format import (
     format_by_suffix,
 )
 from earmark.documents.mail import is_maildir, mail_text
+from earmark.documents.remote import fetched, scheme_of, without_secrets
 from earmark.documents.stream import (
     STDIN,
     ReadOptions,
@@ -26,7 +30,7 @@ from earmark.documents.stream import (
     open_bytes,
     unreadable,
 )
-from earmark.documents.table import KnownColumn, Request, fault, listed, near
+from earmark.documents.table import KnownColumn, Request, Table, fault, listed, near
 from earmark.exceptions import DataError, EarmarkWarning, Try, only_in_python
 from earmark.kernels.text import LONGEST_TEXT, too_long
 
@@ -35,10 +39,12 @@ _TEXT = "*.txt"
 
 @dataclass(frozen=True)
 class Source:
-    """One file and its format; no path is stdin."""
+    """One file and its format; no path is stdin, or the rows of a query."""
 
     path: Path | None
     format: Format
+    named: str | None = None
+    """The database of a query."""
 
     def without_rows(self) -> DataError:
         """The error for a source in which no data row was found."""
@@ -46,7 +52,7 @@ class Source:
         if not self.format.header:
             came = "none: the file is empty"
         return fault(
-            "stdin" if self.path is None else str(self.path),
+            self.named or ("stdin" if self.path is None else str(self.path)),
             f"expected data rows, got {came}; check that it was written completely.",
         )
 
@@ -62,12 +68,31 @@ def find_sources(
             "expected the path of a file or folder, got an empty one; if it comes from "
             "a variable of the shell, that is not set."
         )
-    where = Path(path)
+    text = os.fspath(path)
+    kind = database_of(text)
+    if options.query is not None or (kind is not None and scheme_of(text)):
+        return [_query_source(text, options)]
+    if scheme_of(text) == "file":
+        text = url2pathname(urlsplit(text).path)
+    elif scheme_of(text) is not None:
+        return [Source(one, _format(one, options)) for one in fetched(text)]
+    where = Path(text)
     if where.is_dir():
         return _parts(where, options)
     if not where.exists():
         raise _missing(where)
     return [Source(where, _format(where, options))]
+
+
+def _query_source(uri: str, options: ReadOptions) -> Source:
+    """The rows of a query as a source; a database needs one."""
+    query = require_query(uri, options.query)
+
+    def tables(_: object, request: Request, options: ReadOptions) -> Iterator[Table]:
+        return query_tables(uri, query, request, options)
+
+    rows = Format("query", (), "rows of a query", tables, header=True)
+    return Source(None, rows, without_secrets(uri))
 
 
 def _format_of_stdin(name: str | None) -> Format:
@@ -84,6 +109,8 @@ def _format_of_stdin(name: str | None) -> Format:
 def _format(path: Path, options: ReadOptions) -> Format:
     """The format of one file, stated, by its suffix, or by how it begins."""
     stated = None if options.format is None else FORMATS[options.format]
+    if stated is None and database_of(str(path)) is not None:
+        require_query(str(path), None)
     kind = stated or format_by_suffix(path) or _format_by_content(path)
     if kind is None:
         is_old = path.suffix.lower() == ".xls"

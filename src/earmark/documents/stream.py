@@ -44,6 +44,7 @@ class ReadOptions:
     field_limit: int = 1 << 24
     batch_size: int = 4096
     batch_bytes: int = 1 << 24
+    query: str | None = None
 
     def __post_init__(self) -> None:
         require_one_of(self, "format", (None, *FORMATS.names()))

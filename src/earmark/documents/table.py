@@ -379,7 +379,7 @@ def _labels(table: Table, column: str, request: Request) -> list[Any]:
     for index, value in enumerate(values):
         try:
             many = request.multi_label
-            label = _label_set(value, request.separator) if many else as_label(value)
+            label = _label_set(value, request.separator) if many else _one_label(value)
         except DataError as error:
             raise error.at(table.place(index, column)) from None
         if label is None and not request.allow_unlabelled:
@@ -413,6 +413,13 @@ def as_label(value: object) -> str | None:
         f"expected a label (a string or a whole number), got {described(value)}",
         Try("name another column with", label=...),
     )
+
+
+def _one_label(value: object) -> str | None:
+    """A label, also as the only one of a list, as tools write it that allow several."""
+    if isinstance(value, list | tuple) and len(value) < 2:
+        return as_label(value[0]) if value else None
+    return as_label(value)
 
 
 def _label_set(value: object, separator: str) -> list[str] | None:

@@ -420,6 +420,13 @@ class KnownTerms:
         """The same terms under the counter's parameters of now."""
         return KnownTerms(self.counter, self._table.terms, self._table)
 
+    @property
+    def scan(self) -> Scan | None:
+        """How a text is taken apart by rules with names; None: some code does it."""
+        counter = self.counter
+        is_plain = counter.strip_accents is None and counter.preprocessor is None
+        return self._analysis.scan if is_plain and counter.input == "content" else None
+
     def get_feature_names_out(self) -> list[str]:
         """The terms."""
         return self._table.terms

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from earmark.inputs.containers import opened
 from earmark.inputs.texts import plain_values
 from earmark.missing import is_missing
 from earmark.typing import BoolVector, DocumentsLike, IntVector
@@ -334,6 +335,7 @@ def texts_of(X: DocumentsLike) -> list[str] | None:
     """One string per document, or None when X holds no strings."""
     if sparse.issparse(X):
         return None
+    X = opened(X)
     if isinstance(X, Mapping):
         columns = [texts_of(column) for column in X.values()]
     elif hasattr(X, "columns"):

@@ -11,9 +11,8 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
-import narwhals as nw
-
 from earmark.exceptions import DataError, EarmarkWarning
+from earmark.inputs.containers import columns_of
 from earmark.inputs.texts import as_list, as_texts
 from earmark.kernels.text import Documents
 from earmark.missing import is_missing
@@ -201,16 +200,9 @@ def _other_regions(got: list[str], names: list[str]) -> str:
 
 def _columns(X: Any) -> Mapping[str, Any] | None:
     """Columns of a frame or dict, or None for a plain sequence of texts."""
-    if isinstance(X, Mapping):
-        if not X:
-            raise DataError("the dict of regions is empty.")
-        return {str(name): column for name, column in X.items()}
-    if isinstance(X, list | tuple):
-        return None
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
-    if isinstance(frame, nw.DataFrame):
-        return {name: frame[name].to_native() for name in frame.columns}
-    return None
+    if isinstance(X, Mapping) and not X:
+        raise DataError("the dict of regions is empty.")
+    return columns_of(X)
 
 
 def _strings(column: Any, where: str, *, empty: bool = False) -> Documents:

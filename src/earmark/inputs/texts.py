@@ -11,12 +11,14 @@ from scipy import sparse
 
 from earmark._optional import require
 from earmark.exceptions import DataError, MissingDependencyError
+from earmark.inputs.containers import as_column
 from earmark.kernels.text import (
     LONGEST_TEXT,
     ArrowText,
     Documents,
     longest_text,
     not_text,
+    parsed_text,
     too_long,
 )
 from earmark.parameters import offers, shape_of
@@ -28,6 +30,7 @@ def as_texts(documents: Any) -> Documents:
         return documents
     items: list[Any] = documents
     if not isinstance(documents, list):
+        documents = as_column(documents)
         arrow = _as_arrow(documents)
         if arrow is not None:
             _require_short(arrow)
@@ -37,7 +40,8 @@ def as_texts(documents: Any) -> Documents:
         for row, item in enumerate(items):
             if not isinstance(item, str):
                 raise DataError(not_text(row, item))
-    _require_short(items)
+    if max(map(len, items), default=0) >= LONGEST_TEXT:
+        _require_short(items)
     return items
 
 
@@ -51,17 +55,23 @@ def _require_short(documents: Documents) -> None:
 def as_list(documents: Any, name: str = "documents") -> list[Any]:
     """The documents as a list, whatever they are; one flat container only."""
     if isinstance(documents, str | bytes):
+        what = "decode it" if isinstance(documents, bytes) else "put it in a list"
+        how = "[data.decode('utf-8')]" if isinstance(documents, bytes) else "[text]"
         raise DataError(
             "Iterable over raw text documents expected, a single string received; "
-            "put it in a list: [text]."
+            f"{what}: {how}."
+        )
+    if parsed_text(documents):
+        raise DataError(
+            f"{name} must be a list, got one {type(documents).__name__}; give its "
+            "text in a list: [document.text]."
         )
     if isinstance(documents, set | frozenset):
         raise DataError(
             f"{name} must have an order, got a {type(documents).__name__}; make a list "
             "of it."
         )
-    if isinstance(documents, np.ndarray) and documents.shape[1:] == (1,):
-        documents = documents[:, 0]
+    documents = as_column(documents)
     shape = shape_of(documents) or (1,)
     if isinstance(documents, Mapping) or len(shape) != 1:
         got = shape if len(shape) != 1 else type(documents).__name__

@@ -14,6 +14,7 @@ from scipy import sparse
 from earmark.exceptions import DataError, EarmarkWarning, Try
 from earmark.folds import take
 from earmark.inputs.class_names import ClassNames
+from earmark.inputs.containers import as_column
 from earmark.inputs.duplicates import DuplicateGroups, group_copies
 from earmark.inputs.labels import indicator_matrix, object_array
 from earmark.inputs.regions import (
@@ -310,6 +311,7 @@ def _may_be_special(values: Any) -> bool:
 
 def _one_column(y: LabelsLike) -> LabelsLike:
     """Turn a sparse matrix of labels dense, and one of one column into a vector."""
+    y = y if sparse.issparse(y) else as_column(y)
     shape = shape_of(y)
     if len(shape) != 2:
         return y

@@ -564,10 +564,17 @@ def not_text(row: int, item: Any) -> str:
         hint = "fill missing texts with '' or drop the rows"
     elif isinstance(item, bytes):
         hint = "decode the bytes first, for instance with .decode('utf-8')"
+    elif parsed_text(item):
+        hint = "give its text: [document.text for document in documents]"
     else:
         hint = "convert the column to text first"
     kind = "a missing value" if missing else type(item).__name__
     return f"document {row}: expected a str, got {kind} ({item!r:.60}); {hint}."
+
+
+def parsed_text(item: Any) -> bool:
+    """Whether an object holds a text as a parser left it, as a document of spaCy."""
+    return isinstance(getattr(item, "text", None), str)
 
 
 # -- Unicode -----------------------------------------------------------------------

@@ -162,7 +162,8 @@ class OneAgainstOne:
         """The transform (HO6) between two classes, on the terms of the two."""
         columns = np.flatnonzero(self.held[first] | self.held[second])
         present, absent = (
-            pair_ratio(logs[:, columns], first, second, self.normalize)
+            # The two rows first: those of the other classes are not looked at.
+            pair_ratio(logs[[first, second]][:, columns], 0, 1, self.normalize)
             for logs in (self.log_present, self.log_absent)
         )
         return PairProblem(columns, present - absent, absent)

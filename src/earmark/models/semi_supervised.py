@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Annotated, Any, Self
 
 import numpy as np
@@ -31,6 +31,7 @@ from earmark.models.shared.few_labels import (
     Names,
     Weights,
     fit_scale,
+    left_out_accuracy,
     name_weights,
     pool_weight,
     prior_offset,
@@ -41,7 +42,7 @@ from earmark.models.shared.few_labels import (
     weights_by_evidence,
 )
 from earmark.models.shared.pool_em import checked_few_labels
-from earmark.models.shared.views import FewLabelViews, Seen
+from earmark.models.shared.views import FewLabelViews
 from earmark.parameters import (
     AtLeastOne,
     Limits,
@@ -303,17 +304,6 @@ class SemiSupervisedClassifier(LogitClassifier):
         self.views_ = FewLabelViews(self.min_df, self.n_components, seed)
         seen = self.views_.fit_transform(X)
         n_words = X.blocks[0].sum() / len(X)
-        n_weak = self.n_seeds_ = 0
-        if names is not None:
-            named = self.views_.names(names.rows)
-            chosen, y_chosen = self._seeds(named, names.y, seen, y)
-            # Names first, then what they chose, the labelled documents and the pool.
-            rest = np.delete(np.arange(len(X)), len(y) + chosen)
-            order = np.concatenate([len(y) + chosen, rest])
-            seen = named.followed_by(seen.take(order))
-            y = np.concatenate([names.y, y_chosen, y])
-            weight = np.concatenate([names.weight, np.ones(len(chosen)), weight])
-            self.n_seeds_, n_weak = len(chosen), len(names.y) + len(chosen)
         share = self.views_.phrase_share_ if self.views_.n_phrases_ else 0.0
         task = FewLabels(
             seen,
@@ -324,13 +314,13 @@ class SemiSupervisedClassifier(LogitClassifier):
             pool_weight(share) if self.pool_weight is None else self.pool_weight,
             _chosen(self.voter),
             _chosen(self.student),
-            n_weak,
         )
-        self.n_iter_ = self.max_iter
-        parts = []
-        if self.calibration_folds:
-            parts = task.parts(self.calibration_folds, seed, copies)
-        votes, prior = task.votes(), prior_weights(seen.views, n_words)
+        prior = prior_weights(seen.views, n_words)
+        if names is not None:
+            task = self._with_names(task, names, prior, copies)
+        self.n_iter_, self.n_seeds_ = self.max_iter, task.n_chosen
+        parts = self._left_out(task, copies)
+        votes = task.votes()
         weights = weights_by_evidence(parts, prior, task.class_sizes(votes, prior))
         learned = task.learned(votes, weights)
         self.students_ = learned.students
@@ -340,14 +330,47 @@ class SemiSupervisedClassifier(LogitClassifier):
         self.scale_ = self._calibrated(task, parts, weights) if parts else 1.0
         return self
 
-    def _seeds(
-        self, named: Seen, y_named: IntVector, seen: Seen, y: IntVector
-    ) -> tuple[IntVector, IntVector]:
-        """Rows of the pool that names choose in the encoder's space, and classes."""
-        if ENCODER not in seen.views:
-            return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
-        spaces = named.views[ENCODER], seen.views[ENCODER]
-        return seeds(spaces[0], y_named, spaces[1], y, len(self.classes_))
+    def _left_out(self, task: FewLabels, copies: IntVector | None) -> list[LeftOutPart]:
+        """Labelled documents left out in turn; none if that is not asked for."""
+        if not self.calibration_folds:
+            return []
+        return task.parts(self.calibration_folds, seed_of(self.random_state), copies)
+
+    def _with_names(
+        self, task: FewLabels, names: Names, prior: Weights, copies: IntVector | None
+    ) -> FewLabels:
+        """Names stand first, then what they chose, the labelled documents, the pool."""
+        named = self.views_.names(names.rows)
+        task = replace(
+            task,
+            seen=named.followed_by(task.seen),
+            y=np.concatenate([names.y, task.y]),
+            weight=np.concatenate([names.weight, task.weight]),
+            n_names=len(names.y),
+        )
+        if ENCODER not in named.views:
+            return task
+        # What they choose is used if names tell labelled documents at least as well as
+        # other labels do.
+        n, y = task.n_names, task.y[task.n_names :]
+        least = (
+            left_out_accuracy(self._left_out(task, copies), prior) if len(y) else 0.0
+        )
+        spaces = named.views[ENCODER], task.seen.views[ENCODER][n:]
+        rows, y_chosen = seeds(
+            spaces[0], names.y, spaces[1], y, len(self.classes_), least
+        )
+        chosen = n + len(y) + rows
+        every = np.arange(task.seen.terms.shape[0])
+        rest = np.delete(every[n:], chosen - n)
+        return replace(
+            task,
+            seen=task.seen.take(np.concatenate([every[:n], chosen, rest])),
+            y=np.concatenate([names.y, y_chosen, y]),
+            weight=np.concatenate([names.weight, np.ones(len(rows)), task.weight[n:]]),
+            n_names=n + len(rows),
+            n_chosen=len(rows),
+        )
 
     def _calibrated(
         self, task: FewLabels, parts: Sequence[LeftOutPart], weights: Weights

@@ -50,7 +50,8 @@ def _accuracy(evidence: Evidence) -> str:
         words += ", label by label"
     else:
         documents = "document" if len(evidence) == 1 else "documents"
-        words = accuracy_words(evidence.correct, f"{kind} {documents}")
+        what = f"{kind} {documents}"
+        words = accuracy_words(evidence.correct, what, evidence.held_out)
     return f"{words}{_lot(evidence)}{_copies(evidence)}"
 
 

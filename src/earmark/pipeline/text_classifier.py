@@ -49,6 +49,7 @@ from earmark.inputs.regions import (
     joined_texts,
     n_documents,
 )
+from earmark.inputs.soft_labels import soft_copies
 from earmark.inputs.training import (
     Inputs,
     Target,
@@ -117,6 +118,8 @@ if TYPE_CHECKING:
 # Counts beyond this are added up at once: a sum that int64 cannot hold is refused then.
 _LARGE_COUNT = 2.0**40
 _MOST_WAITING = 256
+# From so many labelled documents on, how sure answers are tells what is familiar.
+_LEAST_JUDGED = 20
 
 
 NoveltyRate: TypeAlias = Annotated[
@@ -159,7 +162,7 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
     encoder : None, str or callable, default="static"
         What adds the meaning of a document to its words, in ``linear`` and
         ``semi-supervised``. "static": vectors of English words that come with earmark;
-        they weigh nothing where they know less than half of the words, or where labels
+        they weigh nothing where they know less than 60 % of the words, or where labels
         held out do not gain by them. Better ones by name: ``"minilm"``
         (all-MiniLM-L6-v2), ``"model2vec:NAME-OR-PATH"``, ``"fastembed:NAME"``,
         ``"sentence-transformers:NAME-OR-PATH"``, ``"words:"`` before one of these to
@@ -330,8 +333,10 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
             The documents.
         y : sequence of labels, optional
             One for each document; None marks an unlabelled one. Lists of labels
-            ask for any-of classification. Without any label the class names are all
-            there is to learn from: the accuracy is then unknown.
+            ask for any-of classification. A dict from label to share, such as the
+            votes of several people, or with ``classes`` a row of probabilities for
+            each document, counts for each label by its share. Without any label the
+            class names are all there is to learn from: the accuracy is then unknown.
         classes : sequence of labels, optional
             Classes there are to be, also those that no document has as its label.
         unlabelled : like X, optional
@@ -350,7 +355,15 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
             require_encoder(self.encoder)
         inputs = Inputs(self.regions, self.multi_label)
         texts = inputs.texts(X)
+        shared = None
+        if self.multi_label is not True:
+            shared = soft_copies(y, classes, n_documents(texts))
+        if shared is not None:
+            texts, sample_weight = shared.of(texts, sample_weight)
+            y = shared.labels
         data = self._training_data(inputs, texts, y, classes, unlabelled, sample_weight)
+        if shared is not None:
+            data = shared.placed(data)
         planner = self._planner(texts, data.multi_label)
         choice = choose(self.model, data, planner, self.budget)
         fitted, reasons = choice.fitted, list(choice.reasons)
@@ -471,11 +484,22 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
         }
         features = fitting_features(None, everything) or {}
         detector = NoveltyDetector(**features, n_jobs=self.n_jobs)
-        self.novelty_ = detector.fit(joined_texts(everything), known)
+        certainty = None
+        judged = not data.multi_label and len(data.labels) >= _LEAST_JUDGED
+        if judged and takes_rows(self._answering().model):  # by all its views
+            certainty = np.full(len(known), np.nan)
+            rows, scores = self._left_out(data).scores(self.classes_)
+            certainty[rows] = scores.certainty
+        every = joined_texts(everything)
+        self.novelty_ = detector.fit(every, known, certainty=certainty)
 
     def _novelty(self, texts: RegionTexts) -> FloatVector:
-        assert self.novelty_ is not None
-        return self.novelty_.p_values(joined_texts(texts))
+        """The p-value of each document; the answering model says how sure it is."""
+        detector, certainty = self.novelty_, None
+        assert detector is not None
+        if detector.uses_certainty_:
+            certainty = self._answering().decide(texts).certainty
+        return detector.p_values(joined_texts(texts), certainty)
 
     def _left_out(self, data: TrainingData) -> LeftOut:
         """What judges training documents; one that uses a pool is judged with it."""

@@ -1,4 +1,4 @@
-"""``earmark info``, ``card``, ``cache``, ``fetch``: what files hold."""
+"""``earmark info``, ``export``, ``card``, ``cache``, ``fetch``: what files hold."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -138,6 +138,48 @@ def _model_file(path: Path) -> JsonObject:
         "functions": list(manifest.callables) or ["none"],
         "parameters": manifest.parameters,
     }
+
+
+@app.command(
+    epilog=examples(
+        "earmark export model.earmark --out model.json",
+        "node examples/readers/earmark_model.mjs model.json < documents.jsonl",
+    )
+)
+@groups
+def export(
+    model: options.Model,
+    out: Annotated[
+        Path, option("The file to write.", "--out", "-o", panel=OUTPUT, metavar="FILE")
+    ],
+    format: Annotated[  # noqa: A002
+        Any,
+        option(
+            "json: terms, weights and vectors, for readers in other languages.",
+            panel=OUTPUT,
+            metavar="json",
+            read=options.one_of("json"),
+        ),
+    ] = "json",
+) -> None:
+    """Write a model in a form that other programs read.
+
+    The numbers that answer, as JSON: terms, their weights, the offsets, tf-idf and the
+    vectors of words. examples/readers has readers of a page each, in plain Python and
+    in JavaScript. Thresholds are not in it: a reader always answers.
+    """
+    import json
+
+    from earmark.apps.cli.data import load_model
+    from earmark.pipeline.portable import portable
+    from earmark.whole_files import write_whole
+
+    options.require_output(out, model)
+    stored = load_model(model)
+    numbers = json.dumps(portable(stored.classifier), ensure_ascii=False)
+    data = numbers.encode("utf-8", "surrogatepass")
+    write_whole(out, data)
+    confirm(f"wrote {out} ({file_size(len(data))})")
 
 
 @app.command(

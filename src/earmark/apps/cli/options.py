@@ -275,7 +275,8 @@ def error_rate(rate: float | str | None) -> float | None:
 
 _DATA = (
     f"Documents: a file ({', '.join(FORMATS.names())}; text also .gz, .zst), a "
-    "Maildir, a folder with one sub-folder per label, or a directory of parts"
+    "Maildir, a folder with one sub-folder per label, a directory of parts, a URL such "
+    "as s3://bucket/mails.csv, or a database (--query)"
 )
 _FILE = "A model file (*.earmark)."
 Data = Annotated[str, argument("DATA", f"{_DATA}; or - for stdin.")]
@@ -429,6 +430,15 @@ class Files:
             read=name_of(FORMATS),
         ),
     ] = None
+    query: Annotated[
+        str | None,
+        option(
+            "SQL that gives the documents, for DATA a database: sqlite:///FILE, "
+            "duckdb:///FILE or postgresql://HOST/NAME.",
+            panel=DATA,
+            metavar="SQL",
+        ),
+    ] = None
     quote: Annotated[
         bool,
         option(
@@ -443,7 +453,8 @@ class Files:
     def how(self) -> dict[str, Any]:
         """How files are read, as ``read_documents`` and ``list_parts`` take it."""
         quote = '"' if self.quote else None
-        return {"encoding": self.encoding, "format": self.format, "quote": quote}
+        how = {"encoding": self.encoding, "format": self.format, "quote": quote}
+        return how if self.query is None else {**how, "query": self.query}
 
     @property
     def columns(self) -> str | list[str] | None:
@@ -498,7 +509,8 @@ class MergedFiles(LabelledFiles):
         columns = column_arguments(self.columns)
         if self.text is None and like.text_columns:
             columns = {"text": UsualColumn(like.text_columns[0])}
-        return self.read(path, format=None, label=False, **columns)
+        columns |= {"format": None, "query": None}
+        return self.read(path, label=False, **columns)
 
     def read_with_pool(
         self, data: str, unlabelled: str | None

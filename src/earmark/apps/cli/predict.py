@@ -43,6 +43,7 @@ from earmark.whole_files import csv_line, json_line, whole_file
 if TYPE_CHECKING:
     from earmark.decision import Decision
     from earmark.documents import Documents
+    from earmark.documents.exchange import Task
     from earmark.pipeline import TextClassifier
 
 
@@ -56,7 +57,12 @@ class Output:
     out: Annotated[
         str,
         option(
-            ".csv or .jsonl; - is stdout.", "--out", "-o", panel=OUTPUT, metavar="FILE"
+            ".csv or .jsonl; - is stdout. Suggestions for a labelling tool: "
+            ".label-studio.json, .argilla.json, .prodigy.jsonl, .doccano.jsonl.",
+            "--out",
+            "-o",
+            panel=OUTPUT,
+            metavar="FILE",
         ),
     ] = "-"
     id: Annotated[
@@ -99,6 +105,7 @@ class Output:
         "earmark predict model.earmark new.csv --id ticket --keep customer --top-k 3",
         "earmark predict model.earmark new.csv --max-error 0.05 --explain",
         "earmark predict model.earmark new.csv --novelty 0.01",
+        "earmark predict model.earmark new.csv --out tasks.label-studio.json",
         "earmark predict model.earmark parts/ --by-part --out labels/",
         "earmark predict model.earmark parts/ --dask local:4 --out labels/",
     )
@@ -169,12 +176,18 @@ def _label_all(
     classifier: TextClassifier, batches: Iterator[Documents], rows: Output
 ) -> None:
     """Write a row for each document, and print a summary."""
+    from earmark.documents.exchange import dialect_named, written
+
+    dialect = dialect_named(rows.out)
     totals: Counter[str] = Counter()
     # Rows on the terminal, or on their way through a pipe, are not to be mixed.
     hidden = rows.out == "-" and not _is_file(sys.stdout)
     with _output(rows.out) as file, counting("labelled", hidden=hidden) as advance:
         records = _all_records(classifier, batches, rows, totals, advance)
-        if rows.are_lines:
+        if dialect is not None:
+            decided = _decided(classifier, batches, totals, advance)
+            file.writelines(written(_suggestions(classifier, decided), dialect))
+        elif rows.are_lines:
             file.writelines(map(json_line, records))
         else:
             for place, record in enumerate(records):
@@ -199,8 +212,7 @@ def _all_records(
     advance: Callable[[int], None],
 ) -> Iterator[dict[str, Any]]:
     """The rows to write, and how many documents got no answer."""
-    for batch in batches:
-        decision = classifier.decide(batch.texts)
+    for batch, decision in _decided(classifier, batches, totals, advance):
         copies = _copies(batch, rows.id, rows.with_text)
         answers = _answers(classifier, batch, decision, rows.explain)
         best = _likeliest(decision, rows.top_k, rows.are_lines)
@@ -209,12 +221,49 @@ def _all_records(
             if not totals and place == 0:  # before anything is written
                 _refuse_clashes(rows, batch, {*answer, *scores})
             yield copied | answer | scores
+
+
+def _decided(
+    classifier: TextClassifier,
+    batches: Iterator[Documents],
+    totals: Counter[str],
+    advance: Callable[[int], None],
+) -> Iterator[tuple[Documents, Decision]]:
+    """Documents and their answers; they are counted when they are written."""
+    for batch in batches:
+        decision = classifier.decide(batch.texts)
+        yield batch, decision
         foreign = int(decision.foreign.sum())
         totals["documents"] += len(batch)
         totals["foreign"] += foreign
         totals["open"] += sum(label is None for label in decision.labels) - foreign
         totals["unknown"] += _without_known_words(classifier, batch, decision)
         advance(len(batch))
+
+
+def _suggestions(
+    classifier: TextClassifier, decided: Iterator[tuple[Documents, Decision]]
+) -> Iterator[Task]:
+    """Documents for a labelling tool, each with what the model suggests."""
+    from earmark.documents.exchange import Task
+
+    classes = list(map(str, classifier.classes_.tolist()))
+    several = classifier.is_multi_label_
+    for batch, decision in decided:
+        confidence = decision.confidence.tolist()
+        for i, label in enumerate(decision.labels.tolist()):
+            some = label if several else (label,)
+            known = [] if label is None else [str(one) for one in some]
+            texts = batch.texts
+            parts = texts if isinstance(texts, dict) else {"text": texts}
+            yield Task(
+                {name: column[i] for name, column in parts.items()},
+                batch.rows[i] if batch.ids is None else batch.ids[i],
+                suggested=known,
+                score=None if math.isnan(confidence[i]) else round(confidence[i], 6),
+                classes=classes,
+                several=several,
+            )
 
 
 def _refuse_clashes(rows: Output, batch: Documents, own: set[str]) -> None:
@@ -281,6 +330,10 @@ def _require_folder(out: Path) -> None:
 
 def _require_kind(out: str, as_json: bool) -> None:
     """Refuse a name that promises another format than the one to be written."""
+    from earmark.documents.exchange import dialect_named
+
+    if dialect_named(out) is not None:
+        return
     kinds = ("", ".txt", *_LINES) if as_json else ("", ".txt", ".csv", *_LINES[:2])
     if out.endswith("/"):
         raise typer.BadParameter(f"{out} is a folder; add --by-part, or name a file.")

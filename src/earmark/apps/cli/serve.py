@@ -214,6 +214,8 @@ def read_token(file: Path | None) -> str | None:
         "earmark label mails.csv --labels labels.csv --from-names",
         "earmark label mails.csv --label topic --text subject,body",
         "earmark label mails.csv --export labels.csv",
+        "earmark label mails.csv --import project-1.json",
+        "earmark label mails.csv --export tasks.label-studio.json",
         "earmark label mails.csv --invite ann",
         "earmark label mails.csv --host 0.0.0.0 --overlap 0.1",
     )
@@ -305,9 +307,20 @@ def label(
     export: Annotated[
         Path | None,
         option(
-            "Write .csv, .jsonl, .parquet (labels), .earmark (model) or .html "
-            "(report), and stop.",
+            "Write .csv, .jsonl, .parquet (labels), .earmark (model), .html (report), "
+            "or answers and suggestions for another tool (.label-studio.json, "
+            ".argilla.json, .prodigy.jsonl, .doccano.jsonl), and stop.",
             panel=OUTPUT,
+            metavar="FILE",
+        ),
+    ] = None,
+    import_answers: Annotated[
+        str | None,
+        option(
+            "Take over the labels that documents with the same text have in FILE, "
+            "such as an export of Label Studio, Argilla, Prodigy or doccano.",
+            "--import",
+            panel=DATA,
             metavar="FILE",
         ),
     ] = None,
@@ -327,11 +340,12 @@ def label(
     """
     from earmark._optional import require
     from earmark.apps.cli.data import load_model
-    from earmark.documents import iter_documents
+    from earmark.documents import iter_documents, read_documents
+    from earmark.documents.exchange import dialect_named, endings
 
     for package in ("starlette", "pydantic", "uvicorn"):
         require(package, "label in the browser")
-    from earmark.apps.label.project import claim, open_project
+    from earmark.apps.label.project import claim, open_project, with_answers
 
     folder = project or Path(f"{data.rstrip('/')}.labels")
     if data == "-":
@@ -343,8 +357,8 @@ def label(
         return
     if export is not None:
         options.require_output(export, data)
-        if export.suffix[1:] not in _KINDS:
-            kinds = ", ".join(_KINDS)
+        if export.suffix[1:] not in _KINDS and dialect_named(export.name) is None:
+            kinds = ", ".join((*_KINDS, *(name[1:] for name in endings())))
             raise typer.BadParameter(f"--export must end in one of {kinds}")
         if files.label is None and not folder.is_dir():
             raise DataError(
@@ -353,6 +367,14 @@ def label(
             )
     with status(f"reading {data}"):
         documents = files.read(data, label=files.label or False)
+        if import_answers is not None:
+            answers = read_documents(
+                import_answers,
+                multi_label=files.multi_label,
+                allow_unlabelled=True,
+                null_text="empty",
+            )
+            documents = with_answers(documents, answers)
     started = load_model(Path(model)).classifier if model.endswith(".earmark") else None
     lock = claim(folder) if export is None else None
     with status("opening the project"):

@@ -10,8 +10,9 @@ import re
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -22,6 +23,7 @@ from earmark.apps.label.session import Session
 from earmark.apps.label.store import Entry, Store
 from earmark.apps.web.replies import Refusal
 from earmark.documents import Documents
+from earmark.documents.exchange import Task, dialect_named, written
 from earmark.exceptions import DataError
 from earmark.inputs.class_names import label_words
 from earmark.pipeline import TextClassifier
@@ -30,7 +32,15 @@ from earmark.pipeline.labelling.learners import Answers, classes_of
 from earmark.typing import JsonObject
 from earmark.whole_files import csv_line, json_line, locked_file
 
-__all__ = ["EXPORTS", "claim", "export", "fit_model", "open_project", "read_labels"]
+__all__ = [
+    "EXPORTS",
+    "claim",
+    "export",
+    "fit_model",
+    "open_project",
+    "read_labels",
+    "with_answers",
+]
 
 EXPORTS = (
     *("labels.csv", "labels.jsonl", "labels.parquet", "answers.csv"),
@@ -144,6 +154,26 @@ def open_project(
     return Session(documents, loop, store, order[: round(overlap * len(documents))])
 
 
+def with_answers(documents: Documents, answers: Documents) -> Documents:
+    """The documents with labels that others gave to the same texts, or the same ids."""
+    texts, ids = answers.joined(), answers.ids
+    labels = answers.labels or [None] * len(answers)
+    by_text = {t: one for t, one in zip(texts, labels, strict=True) if one is not None}
+    by_id = dict(zip(ids or (), labels, strict=False)) if documents.ids else {}
+    own = documents.labels or [None] * len(documents)
+    numbers = documents.ids or [None] * len(documents)
+    merged = [
+        known if known is not None else by_text.get(text, by_id.get(number))
+        for known, text, number in zip(own, documents.joined(), numbers, strict=True)
+    ]
+    if all(one is None for one in merged):
+        raise DataError(
+            f"{answers.source}: none of its {len(answers):,} documents is in "
+            f"{documents.source} with a label; the texts must be the same."
+        )
+    return replace(documents, labels=merged)
+
+
 def _make_labels(
     store: Store, labels: Sequence[str] | Sequence[Mapping[str, str]]
 ) -> None:
@@ -222,6 +252,9 @@ def export(session: Session, name: str, *, all_documents: bool = False) -> bytes
             return path.read_bytes()
     if kind == "html":
         return _report(session)
+    dialect = dialect_named(name)
+    if dialect is not None:
+        return b"".join(written(_tasks(session), dialect))
     if name == "answers.csv":
         return _csv(_answers(session))
     rows = _rows(session, all_documents)
@@ -255,6 +288,32 @@ def _rows(session: Session, all_documents: bool) -> list[JsonObject]:
         row["note"] = notes.get(document)
         rows.append(row | session.parts_of(document, "text"))
     return rows
+
+
+def _tasks(session: Session) -> Iterator[Task]:
+    """All documents for another tool: answers, and suggestions for the others."""
+    session.wait()
+    n, several = len(session.documents), session.loop.any_of
+    classes = session.store.labels()
+    view = session.view
+    guesses = view.guesses(np.arange(n)) if view.fitted is not None else [()] * n
+    sure = view.confidence
+    ids = session.documents.ids
+    for document in range(n):
+        entry = session.entries.get(document)
+        labels = None if entry is None else entry.labels
+        # A random check is to be answered by somebody who has not seen a guess.
+        is_open = labels is None and session.may_see(document, "")
+        suggested = guesses[document] if is_open else ()
+        yield Task(
+            session.parts_of(document, "text"),
+            session.row_of(document) if ids is None else ids[document],
+            labels,
+            suggested,
+            round(float(sure[document]), 6) if suggested else None,
+            classes,
+            several,
+        )
 
 
 def _label(session: Session, entry: Entry | None) -> str | list[str] | None:

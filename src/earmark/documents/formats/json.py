@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 
+from earmark.documents.exchange import Dialect, dialect_of, translated
 from earmark.documents.format import Format
 from earmark.documents.records import Numbered, Record, batch_tables, record_tables
 from earmark.documents.stream import (
@@ -40,6 +41,7 @@ def tables(
     request: Request,
     options: ReadOptions,
     may_be_array: bool = True,
+    dialect: Dialect | None = None,
 ) -> Iterator[Table]:
     """Batches of JSON lines, or of the objects of one JSON array, as columns."""
     with open_text(path, options.codec, None, options.longest_row) as source:
@@ -51,11 +53,23 @@ def tables(
         if head and head[-1].lstrip().startswith("["):
             counted.most, counted.mark = options.largest_whole, 0
             records = _objects(source, _whole(source, lines))
+            records = translated(records, dialect, request)
             yield from record_tables(source, records, request, options)
             return
         counted.most = most
         batches = _json_lines(source, lines, options)
+        batches = _translated(batches, dialect, request)
         yield from batch_tables(source.name, batches, request)
+
+
+def _translated(
+    batches: Iterator[Numbered], dialect: Dialect | None, request: Request
+) -> Iterator[Numbered]:
+    """Batches of lines as columns, where they are of a labelling tool."""
+    for number, (records, lines) in enumerate(batches):
+        if number == 0 and dialect is None:
+            dialect = dialect_of(records[0], request)
+        yield list(map(dialect.read, records)) if dialect else records, lines
 
 
 def _whole(source: TextSource, lines: Iterable[str]) -> str:

@@ -153,8 +153,9 @@ def name_weights(y: IntVector, n_labels: IntVector, weight: float) -> FloatVecto
 # Of the documents that the names could share out, they choose this part, but for each
 # class at least so many, and so many at most of an equal share.
 _SEED_SHARE, _FEWEST_SEEDS, _MOST_SEED_SHARE = 0.05, 5, 0.5
-# How much better than chance names must tell the labelled documents.
-_SEED_GATE = 0.4
+# How much better than chance names must tell the labelled documents, and how much less
+# than what was learned from other labels they may.
+_SEED_GATE, _SEED_SLACK = 0.2, 0.05
 
 
 def seeds(
@@ -163,11 +164,13 @@ def seeds(
     vectors: FloatMatrix,
     y: IntVector,
     n_classes: int,
+    least: float = 0.0,
 ) -> tuple[IntVector, IntVector]:
     """Rows of the pool that are most like one class's names, and their classes (SS9).
 
     ``vectors`` are those of the labelled documents, whose classes are ``y``, and then
-    of the pool. Names that do not tell the labelled documents choose nothing.
+    of the pool, and ``least`` is the share of labelled documents that others tell.
+    Names that tell clearly less choose nothing.
     """
     nothing = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
     centers = np.zeros((n_classes, named.shape[1]))
@@ -178,7 +181,8 @@ def seeds(
     similar = vectors @ centers.T
     if len(y):
         right = float((similar[: len(y)].argmax(axis=1) == y).mean())
-        if (right - 1.0 / n_classes) / (1.0 - 1.0 / n_classes) < _SEED_GATE:
+        gate = (1.0 - _SEED_GATE) / n_classes + _SEED_GATE
+        if right < max(gate, least - _SEED_SLACK):
             return nothing
     similar = similar[len(y) :]
     own_share = len(similar) / n_classes
@@ -257,6 +261,8 @@ class FewLabels:
     student: Estimator = None
     n_names: int = 0
     """Of the first documents so many are names, or were chosen by names."""
+    n_chosen: int = 0
+    """Of these, documents that were chosen."""
     pool_factor: float = 1.0
     """What a document of the pool stands for, in a sample."""
 
@@ -377,6 +383,15 @@ class LeftOutPart:
         offset = prior_offset(learned.class_share, correction)
         views = task.seen.take(out).views
         return total_scores(learned.students, learned.weights, views, offset)
+
+
+def left_out_accuracy(parts: Sequence[LeftOutPart], prior: Weights) -> float:
+    """The share of documents left out that all views together tell; 0 without any."""
+    right = [
+        vote_together(part.votes, prior.shares)[: len(part.y)].argmax(axis=1) == part.y
+        for part in parts
+    ]
+    return float(np.concatenate(right).mean()) if right else 0.0
 
 
 def weights_by_evidence(
