@@ -94,7 +94,10 @@ def keys(n_documents: int, n_answers: int = 160) -> dict[str, Any]:
 
     from earmark.apps.label.app import make_app
     from earmark.apps.label.project import open_project
+    from earmark.apps.label.session import SWITCH_SECONDS
     from earmark.documents import Documents
+
+    sys.setswitchinterval(SWITCH_SECONDS)  # as `earmark label` does
 
     data = TASKS["20ng"]()
     texts = (data.train * -(-n_documents // len(data.train)))[:n_documents]

@@ -115,6 +115,16 @@ def test_what_is_missing_is_never_more_than_what_is_left(n, n_answers, data):
         assert audit.standing(answers | dict.fromkeys(more, ("yes",))).holds
 
 
+def test_an_audit_that_finds_too_many_wrong_guesses_is_given_up():
+    audit, n_checked = an_audit(5000), 0
+    answers = {}
+    while (standing := audit.standing(answers)).n_missing is not None:
+        answers[n_checked] = ("no",) if n_checked % 20 == 0 else ("yes",)
+        n_checked += 1
+    assert not standing.holds
+    assert n_checked < 3.5 * fewest_checks(5000, LIMIT, 0.05)
+
+
 def test_only_the_answered_beginning_counts_and_skipped_documents_are_left_out():
     audit = an_audit(500)
     standing = audit.standing({0: ("yes",), 1: ("no",), 3: ("no",)})

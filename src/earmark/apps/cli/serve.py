@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -417,6 +418,7 @@ def _serve_labels(
 ) -> None:
     """Answer until Ctrl-C; beyond loopback, only to people with a token."""
     from earmark.apps.label.app import make_app
+    from earmark.apps.label.session import SWITCH_SECONDS
     from earmark.apps.web.guard import logs_to_stderr
     from earmark.apps.web.run import is_loopback, listen, run_app
 
@@ -429,6 +431,8 @@ def _serve_labels(
         )
     bound = listen(host, port)
     logs_to_stderr("warning")
+    # A full fit in the background gives way to a key at once.
+    sys.setswitchinterval(SWITCH_SECONDS)
 
     def started(url: str) -> None:
         n_documents = len(session.documents)

@@ -15,7 +15,10 @@ from earmark.documents import Documents
 from earmark.pipeline.labelling import Audit, LabellingLoop, View
 from earmark.typing import BoolVector
 
-__all__ = ["RESERVED_KEYS", "Session"]
+__all__ = ["RESERVED_KEYS", "SWITCH_SECONDS", "Session"]
+
+# How long a thread that learns may run on while another one waits to answer.
+SWITCH_SECONDS = 0.0005
 
 # What the page does by itself: undo, skip, new, find, note, flag, like this, guide.
 RESERVED_KEYS = "usnfmxlg"

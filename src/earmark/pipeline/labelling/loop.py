@@ -46,7 +46,7 @@ __all__ = ["Estimate", "LabellingLoop", "Pick", "View"]
 
 # An audit takes as many guesses as are expected to be wrong no more often than this
 # share of the limit, and is worth it where it reads at most half of them.
-_EXPECTED = 0.4
+_EXPECTED = 0.25
 _MOST_READ = 0.5
 # Before this many answers there is nothing to be uncertain about.
 _COLD_START = 8

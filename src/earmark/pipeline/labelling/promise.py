@@ -20,6 +20,9 @@ _SECOND = 5.0
 # The first audit spends so much of the risk, each later one so much of the rest.
 _SPENT = 0.8
 _AT_ONCE = 2000
+# An audit that needs so many times the checks of one without a wrong guess is given up:
+# the model learns more from them.
+_PATIENCE = 3.5
 
 
 def log_evidence(
@@ -155,7 +158,10 @@ class Audit:
             return Standing(int(n[at]), int(t[at]), int(s[at]), 0, True)
         now = int(n[-1]), int(t[-1]), int(s[-1])
         needed = fewest_checks(now[0], self.max_error, self.risk, *now[1:])
-        return Standing(*now, None if needed is None else needed - now[1])
+        usual = fewest_checks(now[0], self.max_error, self.risk)
+        if needed is None or usual is None or needed > _PATIENCE * usual:
+            return Standing(*now)
+        return Standing(*now, needed - now[1])
 
     def open_documents(self, answers: Answers, skipped: Collection[int]) -> list[int]:
         """Documents still to check, in their order."""
