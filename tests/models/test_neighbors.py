@@ -356,10 +356,10 @@ def test_the_number_of_neighbors_is_chosen_on_some_documents_of_many(monkeypatch
         return search(self, rows, k, exclude)
 
     monkeypatch.setattr(knn.NeighborsClassifier, "_search", counted)
-    whole = knn.NeighborsClassifier().fit(X, y)
+    whole = knn.NeighborsClassifier("auto").fit(X, y)
     whole.predict(X[:1])
     monkeypatch.setattr(knn, "_MOST_CHOOSING", 100)
-    some = knn.NeighborsClassifier().fit(X, y)
+    some = knn.NeighborsClassifier("auto").fit(X, y)
     some.predict(X[:1])
     assert searched == [400, 1, 100, 1]
     assert 1 <= some.chosen_ <= 50
