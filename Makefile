@@ -6,7 +6,7 @@ UV := $(BIN)/uv
 SOURCES := $(wildcard cpp/*) CMakeLists.txt pyproject.toml
 export PYTHONWARNINGS :=
 
-.PHONY: demo test test-all trust unit lint bench reproduce docs screenshots clean
+.PHONY: demo test test-all release-check trust unit lint bench reproduce docs screenshots clean
 
 demo: $(VENV)/base.stamp
 	$(BIN)/earmark demo
@@ -29,6 +29,11 @@ test-all: lint $(VENV)/chromium.stamp
 	$(BIN)/python -m pytest -n 2 -m "not trust" --cov --cov-report=term:skip-covered --cov-fail-under=95
 	$(BIN)/python -m pytest -q --doctest-modules --doctest-glob="*.md" src/earmark docs/methods docs/how-to docs/maths
 	EARMARK_NO_NATIVE=1 $(BIN)/python -m pytest -n 2 -m "not corpus and not slow and not trust"
+
+# Build sdist and wheel, install each in an empty environment, train and predict there.
+release-check: $(VENV)/dev.stamp
+	$(BIN)/pip install --quiet build
+	$(BIN)/python tools/release_check.py
 
 # What takes minutes: fuzzing under sanitizers, installations, threads. See docs/trust.md.
 trust: $(VENV)/dev.stamp

@@ -340,3 +340,26 @@ def test_a_number_of_neighbours_that_is_none_is_refused(k):
     model = NeighborsClassifier(1).fit(X, [0, 1, 0, 1])
     with pytest.raises(ValueError, match="n_neighbors must be a whole number >= 1"):
         model.kneighbors(X, k)
+
+
+def test_the_number_of_neighbors_is_chosen_on_some_documents_of_many(monkeypatch):
+    from earmark.models import knn
+
+    rng = np.random.default_rng(0)
+    X = sparse.csr_array(rng.poisson(0.5, (400, 12)).astype(float))
+    y = rng.integers(0, 3, 400)
+    searched = []
+    search = knn.NeighborsClassifier._search
+
+    def counted(self, rows, k, exclude=None):
+        searched.append(rows.shape[0])
+        return search(self, rows, k, exclude)
+
+    monkeypatch.setattr(knn.NeighborsClassifier, "_search", counted)
+    whole = knn.NeighborsClassifier("auto").fit(X, y)
+    whole.predict(X[:1])
+    monkeypatch.setattr(knn, "_MOST_CHOOSING", 100)
+    some = knn.NeighborsClassifier("auto").fit(X, y)
+    some.predict(X[:1])
+    assert searched == [400, 1, 100, 1]
+    assert 1 <= some.chosen_ <= 50

@@ -234,9 +234,13 @@ class _Rows:
 
 def _connected(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=60.0, isolation_level=None)
-    connection.execute("PRAGMA journal_mode = WAL")
-    connection.execute("PRAGMA synchronous = NORMAL")
-    connection.executescript(_SCHEMA)
+    try:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")
+        connection.executescript(_SCHEMA)
+    except BaseException:
+        connection.close()
+        raise
     return connection
 
 

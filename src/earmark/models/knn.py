@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from earmark.exceptions import DataError
 from earmark.features.scoring import ScoreParts
+from earmark.folds import rows_by_lot
 from earmark.kernels.keys import GOLDEN, mixed_bits
 from earmark.kernels.rows import canonical_rows, row_entries, unit_rows
 from earmark.models.base.classifier import ScoringClassifier
@@ -37,6 +38,8 @@ from earmark.typing import (
 
 # Documents on which an approximate search measures its recall.
 _RECALL_SAMPLE = 200
+# The number of neighbors is chosen on so many documents at most.
+_MOST_CHOOSING = 4_000
 # Neighbours that an explanation names.
 _NAMED = 5
 
@@ -331,13 +334,13 @@ class NeighborsClassifier(ScoringClassifier):
         if not isinstance(self.n_neighbors, str):
             return self._at_most(self.n_neighbors)
         if self.chosen_ is None:
-            every = np.arange(len(self.targets_))
+            some = rows_by_lot(len(self.targets_), _MOST_CHOOSING)
             most = self._at_most(self.max_neighbors)
-            similarity, index = self._search(self.vectors_, most, every)
+            similarity, index = self._search(self.vectors_[some], most, some)
             self.chosen_ = best_k(
                 self.targets_[index],
                 vote_weights(similarity, index, self.vote),
-                self.targets_,
+                self.targets_[some],
                 self._sizes(),
             )
         return self.chosen_

@@ -136,3 +136,23 @@ def test_a_project_is_held_by_one_process_at_a_time(tmp_path):
         claim(tmp_path)
     held.close()
     claim(tmp_path).close()
+
+
+@pytest.mark.parametrize("foreign", [True, False])
+def test_a_store_that_is_refused_is_closed(tmp_path, monkeypatch, foreign):
+    connect, opened = sqlite3.connect, []
+
+    def remembered(*arguments, **settings):
+        opened.append(connect(*arguments, **settings))
+        return opened[-1]
+
+    monkeypatch.setattr(sqlite3, "connect", remembered)
+    if foreign:
+        (tmp_path / "answers.sqlite").write_text("no database at all, but some text")
+    else:
+        Store(tmp_path, {"documents": "a"}).close()
+    with pytest.raises(DataError):
+        Store(tmp_path, {"documents": "b"})
+    for connection in opened:
+        with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+            connection.execute("select 1")

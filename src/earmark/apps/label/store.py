@@ -164,6 +164,20 @@ class Store:
             self._db = sqlite3.connect(
                 self.path, check_same_thread=False, isolation_level=None, timeout=10
             )
+        except sqlite3.DatabaseError as error:
+            raise self._foreign(error) from None
+        try:
+            self._prepare(facts)
+        except BaseException:
+            self._db.close()
+            raise
+
+    def _foreign(self, error: sqlite3.DatabaseError) -> DataError:
+        return DataError(f"{self.path}: no project of earmark label: {error}")
+
+    def _prepare(self, facts: JsonObject) -> None:
+        """Make the tables that lack, and check that it is the same project."""
+        try:
             self._db.execute("PRAGMA journal_mode=WAL")
             # A commit is on the disk when it returns, also if the power fails.
             self._db.execute("PRAGMA synchronous=FULL")
@@ -174,9 +188,7 @@ class Store:
                     if name not in there:
                         self._run(f"ALTER TABLE {table} ADD COLUMN {name} {kind}")
         except sqlite3.DatabaseError as error:
-            raise DataError(
-                f"{self.path}: no project of earmark label: {error}"
-            ) from None
+            raise self._foreign(error) from None
         # Fingerprint of the data and settings: the same in every session.
         for name, value in {**facts, "version": _VERSION}.items():
             stored = self.fact(name)
