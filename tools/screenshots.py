@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 SHOTS = Path(__file__).resolve().parents[1] / "docs" / "_static" / "shots"
-SIZE = {"width": 1280, "height": 800}
+SIZE = {"width": 1280, "height": 860}
 # Whose docstrings are labelled, how many answers there are before guesses are checked,
 # and how many at most.
 PACKAGES = ("asyncio", "email", "jinja2", "rich")
@@ -89,7 +89,15 @@ def _label(page: Any, truth: dict[str, str]) -> None:
             ".trim().split(/\\s+/).join(' ') !== before",
             arg=text,
         )
+    for _ in range(60):  # plain words, and a guess that may be seen
+        text = page.locator("#document").inner_text()
+        hidden = "check" in page.locator("#why").inner_text()
+        if not hidden and not re.search(r"[`>|*_\\]|::|\.\. ", text):
+            break
+        page.locator("#skip").click()
+        page.wait_for_timeout(400)
     page.wait_for_timeout(3000)
+    page.evaluate("scrollTo(0, 0)")
 
 
 def _prepare(folder: Path) -> None:

@@ -208,7 +208,6 @@ def front_table(root: Path = ROOT) -> str:
         ("", "tf-idf + logistic regression", *with_five("regression"), none),
         ("all, 9 corpora", "**earmark**", *with_all("default"), none),
         ("", "tf-idf of words and characters + SVM", *with_all("union"), none),
-        ("", "tf-idf + logistic regression", *with_all("tfidf-lr"), none),
         ("", "fastText", *with_all("fasttext"), none),
     ]
     lines = ["| labels | method | accuracy | CPU s | needs |", "|---|---|---|---|---|"]
