@@ -320,7 +320,7 @@ def test_faults_of_the_names_of_classes_are_said_in_their_words(
 def test_stdin_asks_for_its_format(data, tmp_path):
     run("train", data, "--label", "kind", "-o", tmp_path / "m.earmark")
     done = run("predict", tmp_path / "m.earmark", "-")
-    assert "give --format: csv, eml, " in done.exception.said(console.words)
+    assert "give --format: argilla, csv, " in done.exception.said(console.words)
     assert "None" not in str(done.exception)
 
 

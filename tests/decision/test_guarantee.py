@@ -320,7 +320,7 @@ def test_estimate_is_never_called_a_guarantee():
     assert "not reached by its most confident answers" in nothing.words
     few = estimated_threshold(np.arange(30), np.ones(30, bool))
     assert few.n_answered == 0
-    assert "30 labelled documents; at least 15 more are needed" in few.words
+    assert "30 labelled documents; that takes 45 if none" in few.words
 
 
 @pytest.mark.parametrize("max_error", [0.05, 0.2])

@@ -60,7 +60,6 @@ def test_nobody_is_no_label():
         ([["a"], ["b", "c"]], None),
         (np.array([[0, 1], [1, 0]]), ["a", "b"]),
         (np.array([[0.0, 1.0], [1.0, 0.0]]), ["a", "b"]),
-        (np.array([[0.5, 0.5], [1, 0]]), None),
         (None, ["a", "b"]),
         ([["a", "b"], ["a"]], ["a", "b"]),
     ],
@@ -95,3 +94,28 @@ def test_a_promise_is_learned_from_shares_as_well():
     model.fit(texts, SHARES[:5] * 12)
     assert model.evidence_ is not None
     assert set(model.predict(["good film"])) <= {"pos", None}
+
+
+def test_the_likeliest_label_of_a_document_is_the_one_that_is_judged():
+    rng = np.random.default_rng(0)
+    words = [["rose", "tulip", "soil", "leaf"], ["oven", "butter", "salt", "pan"]]
+    more = [f"word{i}" for i in range(400)]
+    texts = [
+        " ".join([*rng.choice(words[i % 2], 3), *rng.choice(more, 8)])
+        for i in range(60)
+    ]
+    first, second = ({"a": 1, "b": 2}, {"b": 2, "a": 1})
+    answers = []
+    for share in (first, second):
+        y = [share if i % 2 else "a" for i in range(60)]
+        model = TextClassifier("multinomial", max_error=0.4).fit(texts, y)
+        answers.append(model.evidence_.accuracy)
+    assert answers[0] == answers[1] > 0.9
+
+
+def test_rows_of_shares_need_classes_that_differ():
+    y = np.array([[0.3, 0.7], [0.6, 0.4]])
+    with pytest.raises(DataError, match="give the class of each column"):
+        TextClassifier().fit(["a b", "c d"], y)
+    with pytest.raises(DataError, match="classes must differ"):
+        TextClassifier().fit(["a b", "c d"], y, classes=["x", "x"])

@@ -128,3 +128,25 @@ def test_weights_are_bounded_by_the_most_frequent_columns(rng, monkeypatch):
         n_labels = len(model.classes_)
         assert [b.width for b in model.columns_.blocks] == [800 // (2 * n_labels)] * 2
         assert "often" in model.columns_.blocks[0].terms
+
+
+def test_a_pool_that_differs_in_numbers_only_is_not_used_and_that_is_said():
+    texts, labels = many_words(60, 2)
+    more, _ = many_words(70, 2)
+    pool = [f"{text} {i}x{k}" for i in range(9) for k, text in enumerate(more)]
+    fitted = TextClassifier(random_state=0).fit(texts, labels, unlabelled=pool)
+    alone = TextClassifier(random_state=0).fit(texts, labels)
+    assert fitted.model_name_ == "linear"
+    assert "630 unlabelled documents were not used: too few" in fitted.summary()
+    assert (fitted.predict_proba(texts) == alone.predict_proba(texts)).all()
+
+
+def test_documents_without_weight_are_not_judged():
+    texts, labels = many_words(120, 2)
+    labels = labels.copy()
+    labels[60:] = 0
+    weight = np.repeat([1.0, 0.0], 60)
+    for model in ("auto", "multinomial", "softmax"):
+        fitted = TextClassifier(model, max_error=0.3, random_state=0)
+        fitted.fit(texts, labels, sample_weight=weight)
+        assert len(fitted.evidence_) == 60

@@ -154,16 +154,21 @@ def _words(threshold: Threshold, answered: str) -> str:
 
 def _why_nothing(threshold: Threshold, wrong: str) -> str:
     head = f"Abstains on everything: an error of at most {wrong} "
+    if threshold.n_missing is None and not threshold.guaranteed:
+        return head + (
+            "is not reached by its most confident answers either; label more "
+            "documents, or allow more errors."
+        )
     if threshold.n_missing is None:
-        more = "for calibration " if threshold.guaranteed else ""
         return head + (
             "is not reached by its most confident answers either; more labels "
-            f"{more}are not likely to help, a better classifier would."
+            "for calibration are not likely to help, a better classifier would."
         )
     if not threshold.guaranteed:
+        least = smallest_sample(threshold.max_error, _ESTIMATE_LEVEL)
         return head + (
-            f"cannot be told from {threshold.n_documents:,} labelled documents; at "
-            f"least {threshold.n_missing:,} more are needed."
+            f"cannot be told from {threshold.n_documents:,} labelled documents; that "
+            f"takes {least:,} if none is answered wrongly, and more if some are."
         )
     return head + (
         f"cannot be promised from {threshold.n_documents:,} calibration documents; "

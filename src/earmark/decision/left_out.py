@@ -125,6 +125,8 @@ class LeftOut:
     def _by_lot(self, groups: DuplicateGroups, n_classes: int) -> IntVector:
         """The documents to judge: one of each group of copies, or some of these."""
         first = groups.first
+        if self.weight is not None:
+            first = first[self.weight[first] > 0]
         most = max(_FEWEST_JUDGED, _MOST_JUDGED // n_classes)
         if len(first) <= most:
             return first

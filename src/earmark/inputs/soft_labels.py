@@ -64,7 +64,9 @@ def soft_copies(y: LabelsLike, classes: Any, n_documents: int) -> Copies | None:
             copies.append((row, one, 1.0))
             continue
         total = _total(one, row)
-        copies += [(row, c, s / total) for c, s in one.items() if s > 0]
+        # The likeliest label first: it is the one that estimates ask for.
+        ranked = sorted(one.items(), key=lambda item: -item[1])
+        copies += [(row, c, s / total) for c, s in ranked if s > 0]
         if not total:
             copies.append((row, None, 1.0))
     rows, labels, share = zip(*copies, strict=True)
@@ -78,9 +80,7 @@ def _shares(y: LabelsLike, classes: Any) -> Sequence[Any] | None:
             return y
         if not y or not all(isinstance(one, list | tuple) for one in y):
             return None
-    elif len(shape_of(y)) != 2 or classes is None or not offers(y, "__array__"):
-        return None
-    if classes is None:
+    elif len(shape_of(y)) != 2 or not offers(y, "__array__"):
         return None
     try:
         matrix = np.asarray(y)
@@ -89,7 +89,18 @@ def _shares(y: LabelsLike, classes: Any) -> Sequence[Any] | None:
     is_shares = matrix.ndim == 2 and matrix.dtype.kind == "f"
     if not is_shares or np.isin(matrix, (0.0, 1.0)).all():
         return None
+    if classes is None:
+        if matrix.shape[1] < 2 or (abs(matrix.sum(axis=1) - 1) > _CLOSE).any():
+            return None
+        raise DataError(
+            "y holds rows of numbers, which are shares of classes; give the class of "
+            "each column as classes=[...]."
+        )
     names = as_labels(classes)
+    if len(set(names)) < len(names):
+        raise DataError(
+            f"classes must differ, since each has a column of shares; got {names!r}."
+        )
     if matrix.shape[1] != len(names):
         raise DataError(
             f"y must have one column of shares for each of the {len(names)} classes, "

@@ -82,7 +82,15 @@ def choose(
         useful, left_out = _pool_in_time(data, planner, budget)
     if useful and few:
         # A choice by few labels is worse than no choice.
-        return Choice(planner.plan(_SEMI), _used(data.n_pool))
+        plan = planner.plan(_SEMI)
+        fitted = plan.fit(data)
+        if fitted.class_share is not None:
+            return Choice(plan, _used(data.n_pool), fitted)
+        useful = False
+        left_out = [
+            f"{data.n_pool:,} unlabelled documents were not used: too few of them "
+            "differ in the words that they share with others"
+        ]
     if useful:
         return _with_pool(data, planner)
     why = "the default: words, pieces of words and meaning under one linear machine"

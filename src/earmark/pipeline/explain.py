@@ -88,8 +88,11 @@ class Explanation:
 
     @property
     def _sure(self) -> str:
-        unknown = self.confidence is None
-        return "nobody knows how sure" if unknown else f"{self.confidence:.0%} sure"
+        if self.confidence is None:
+            return "nobody knows how sure"
+        if _CERTAIN < self.confidence <= 1.0:
+            return "over 99% sure"
+        return f"{self.confidence:.0%} sure"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, for JSON."""
@@ -122,6 +125,10 @@ class Explanation:
             lines.append(f"paths through documents of {self.label} (rows from 0)")
             lines += [f"  {path.strength:+8.3f}  {path}" for path in self.paths]
         return "\n".join(lines)
+
+
+# A probability above this is not called certainty.
+_CERTAIN = 0.994
 
 
 def _bar(share: float) -> str:

@@ -744,9 +744,10 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
         report = report_of(
             self, target.labels, *answers, texts=joined_texts(texts), **parts
         )
-        return replace(
-            report, words=report.words or self._deciding_words(report, texts)
-        )
+        words = report.words or self._deciding_words(report, texts)
+        if not self._answering().has_labels:  # it stated no confidence
+            report = replace(report, reliability=None)
+        return replace(report, words=words)
 
     def _deciding_words(
         self, report: Report, texts: RegionTexts

@@ -65,8 +65,10 @@ class TextFilter:
             )
             raise DataError([Named("min_confidence"), f"{needs}."])
         named = [_has(label, self.labels) for label in decision.labels.tolist()]
-        sure: BoolVector = decision.confidence >= self.min_confidence
-        return np.asarray(named, dtype=bool) & sure
+        keeps = np.asarray(named, dtype=bool)
+        if not self.min_confidence:  # also where nobody knows the confidence
+            return keeps
+        return np.asarray(keeps & (decision.confidence >= self.min_confidence))
 
     def paragraphs(self, texts: Sequence[str]) -> list[str]:
         """What stays of each document; "" if nothing does.

@@ -429,7 +429,11 @@ def _serve_labels(
             f"{host} is reachable from other machines: invite somebody first with "
             "--invite NAME."
         )
-    bound = listen(host, port)
+    try:
+        bound = listen(host, port)
+    except BaseException:  # a fit in the background must not outlive the command
+        session.close()
+        raise
     logs_to_stderr("warning")
     # A full fit in the background gives way to a key at once.
     sys.setswitchinterval(SWITCH_SECONDS)

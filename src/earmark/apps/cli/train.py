@@ -389,8 +389,9 @@ def _words_about_parts(facts: dict[str, Any]) -> str:
 def _words(facts: dict[str, Any], documents: Documents) -> str:
     todo = f"try: earmark predict {shlex.quote(facts['file'])} NEW-DATA"
     if not facts["labelled"]:
-        source = shlex.quote(documents.source)
-        todo = f"to find out how accurate it is: earmark label {source}"
+        source, labels = documents.source, ",".join(map(str, facts["classes"]))
+        words = f"{shlex.quote(source)} --labels {shlex.quote(labels)} --from-names"
+        todo = f"to find out how accurate it is: earmark label {words}"
     saved = f"saved {facts['file']} ({file_size(facts['bytes'])}); {todo}"
     learned = f"{_learned(facts)} in {facts['seconds']:.1f} s"
     return "\n".join([learned, facts["summary"], saved])
