@@ -79,6 +79,14 @@ def test_a_place_comes_first_and_the_rest_stays():
     assert str(error) == "expected a label; name it with text=."
 
 
+def test_another_package_that_copies_exceptions_its_way_changes_nothing():
+    pickling = pytest.importorskip("tblib.pickling_support")
+    pickling.install()
+    error = DataError("expected a label")
+    assert str(error.at("row 3")) == "row 3: expected a label"
+    assert str(error) == "expected a label"
+
+
 def test_a_wrong_parameter_stays_one_at_its_place():
     there = ParameterError("C", "be > 0", "-1", "a number", "NBSVM").at("row 3")
     assert str(there) == "row 3: NBSVM.C must be > 0, got -1; a number."

@@ -11,7 +11,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Self, TypeAlias
+from typing import Any, Self, TypeAlias
 
 __all__ = [
     "DataError",
@@ -90,6 +90,13 @@ class Message(Exception):  # noqa: N818 - the errors and warnings below are its 
         super().__init__(fault, *tries)
         self.fault, self.tries, self.about = fault, tries, about
         self.place = ""
+
+    def __copy__(self) -> Self:
+        # Other packages, such as those of Dask, change how exceptions are copied.
+        other = type(self).__new__(type(self), *self.args)
+        state: Any = self.__reduce__()[2]
+        other.__setstate__(dict(state))
+        return other
 
     def at(self, place: str) -> Self:
         """The same, beginning with where it was met."""
