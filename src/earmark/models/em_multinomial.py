@@ -243,6 +243,6 @@ def _expected(
 MODEL = Model(
     "em-multinomial",
     SemiSupervisedNaiveBayes,
-    "naive Bayes that learns unlabelled documents by plain EM: a gamble",
+    "naive Bayes with EM on unlabelled text; can help or hurt",
     columns_from_pool=True,
 )

@@ -449,6 +449,6 @@ class HigherOrderClassifier(PathWeights, RankingClassifier):
 MODEL = Model(
     "higher-order-svm",
     HigherOrderClassifier,
-    "linear SVM on words weighted by higher-order paths, one class against one",
+    "linear SVM on words weighted by higher-order paths, one-vs-one",
     takes=("random_state", "n_jobs"),
 )

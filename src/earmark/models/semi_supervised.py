@@ -537,7 +537,7 @@ def _chosen(classifier: Estimator) -> Any:
 MODEL = Model(
     "semi-supervised",
     SemiSupervisedClassifier,
-    "few labels and many documents without: views label the pool, students learn",
+    "for few labels and much unlabelled text: self-training on several views",
     views=("word", "phrase", "vector"),
     takes=("random_state",),
     columns_from_pool=True,

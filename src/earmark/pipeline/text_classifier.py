@@ -179,12 +179,13 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
         Whether a document may have several labels. "auto": if labels are lists.
     max_error : float in (0, 1), default=None
         Abstain (answer None) so that at most this share of the answers is wrong.
-        Promised if ``fit`` gets calibration documents, else an estimate.
+        A guarantee if calibration documents are passed to ``fit``, otherwise an
+        estimate.
     level : float in (0, 1), default=0.95
-        How surely ``max_error`` is to hold.
+        Confidence level of the ``max_error`` guarantee.
     min_coverage : float or sequence of float in [0, 1], optional
-        Smallest shares of documents worth answering, 0.1, 0.25 and 0.5 by default.
-        Choose before looking at the labels of the calibration documents.
+        Minimum share of documents to answer; the guarantee is tested from these shares
+        on, 0.1, 0.25 and 0.5 by default. Choose before looking at the labels of the calibration documents.
     learn_confidence : bool, default=False
         Learn from the training documents, each left out, how likely the best label is
         right, and rank the answers by that where it was measured to help; see

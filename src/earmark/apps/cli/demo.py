@@ -67,8 +67,8 @@ def demo(
     corpus = docstring_corpus()
     y: list[str] = corpus.labels or []
     say(
-        f"The task: from which of {len(set(y))} Python packages is a docstring? "
-        f"{len(corpus):,} documents, but only {labels} labels for each package."
+        f"The task: which of {len(set(y))} Python packages does a docstring come "
+        f"from? {len(corpus):,} documents, but only {labels} labels for each package."
     )
     train, test = stratified_split(y, test_size=0.3, random_state=0)
     chosen, pool = labelled_per_class([y[i] for i in train], labels, random_state=0)
@@ -154,5 +154,5 @@ def _explain(classifier: TextClassifier, chosen: Documents) -> None:
     (explanation,) = classifier.explain(chosen.texts, top=8)
     assert isinstance(chosen.texts, dict)  # docstrings have regions
     name = chosen.texts["name"][0]
-    echo(f"\nWhy the docstring of {name!r} is put under {explanation.label}:")
+    echo(f"\nWhy {name!r} was classified as {explanation.label}:")
     echo(str(explanation))

@@ -60,7 +60,7 @@ def evaluate(
     dask: options.Dask = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Measure a model on labelled documents it has not seen, or several."""
+    """Measure one or more models on labelled documents they have not seen."""
     from earmark import __version__
     from earmark.apps.cli.data import evaluate_in_parts
     from earmark.evaluation.report import SideBySide

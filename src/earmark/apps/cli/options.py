@@ -312,8 +312,8 @@ Novelty = Annotated[
 MinCoverage = Annotated[
     Any,
     option(
-        "Smallest shares of documents worth answering; --max-error is tested on "
-        "--calibration from there. Usually 0.1,0.25,0.5.",
+        "Minimum share of documents to answer, or several: the guarantee is tested "
+        "from there on. Usually 0.1,0.25,0.5.",
         panel=DECIDING,
         metavar="SHARE[,SHARE...]",
         read=_shares,
@@ -620,8 +620,8 @@ class PartsOptions:
     keep_parts: Annotated[
         bool,
         option(
-            "Keep what each part gave in MODEL.parts: training again, with parts added "
-            "to the folder, reads only the new ones.",
+            "Cache the counts of each part in MODEL.parts, so that training again "
+            "reads only new parts.",
             panel=LARGE,
         ),
     ] = False

@@ -334,9 +334,8 @@ def label(
     random ones are set aside for an honest estimate. Every answer is on disk before the
     next document appears; start the same command again to go on.
 
-    Together: everybody opens the page and gives a name. On other machines a token says
-    who it is: make one per person (--invite), and listen where they can reach you
-    (--host).
+    To label as a team, everyone opens the page and enters a name. For other machines,
+    create a token per person (--invite) and listen on a reachable address (--host).
     """
     from earmark._optional import require
     from earmark.apps.cli.data import load_model

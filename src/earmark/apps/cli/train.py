@@ -51,8 +51,8 @@ class DecisionOptions:
     learn_confidence: Annotated[
         bool,
         option(
-            "Learn from the training documents, each left out, which answers are "
-            "right, and rank by that where it helps: more answers for --max-error.",
+            "Learn a confidence score from left-out answers. Often lets --max-error "
+            "answer more documents.",
             panel=DECIDING,
         ),
     ] = False
