@@ -185,7 +185,8 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
         Confidence level of the ``max_error`` guarantee.
     min_coverage : float or sequence of float in [0, 1], optional
         Minimum share of documents to answer; the guarantee is tested from these shares
-        on, 0.1, 0.25 and 0.5 by default. Choose before looking at the labels of the calibration documents.
+        on, 0.1, 0.25 and 0.5 by default. Choose before looking at the labels of the
+        calibration documents.
     learn_confidence : bool, default=False
         Learn from the training documents, each left out, how likely the best label is
         right, and rank the answers by that where it was measured to help; see
