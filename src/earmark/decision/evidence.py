@@ -2,8 +2,9 @@
 
 It comes from calibration documents, which took no part in fitting, or from the
 training documents, each judged by a model without it: exact leave-one-out where
-the model has it, else folds. Near-duplicates count once and never stand on both
-sides: a document is no evidence about its own copy.
+the model has it, else folds. There near-duplicates count once and never stand on both
+sides: a document is no evidence about its own copy. Of calibration documents all count,
+and those that repeat no other are judged by themselves as well.
 """
 
 from __future__ import annotations
