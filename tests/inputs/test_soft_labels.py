@@ -119,3 +119,9 @@ def test_rows_of_shares_need_classes_that_differ():
         TextClassifier().fit(["a b", "c d"], y)
     with pytest.raises(DataError, match="classes must differ"):
         TextClassifier().fit(["a b", "c d"], y, classes=["x", "x"])
+
+
+def test_a_model_that_judges_documents_while_it_learns_refuses_shares():
+    y = [{"a": 0.7, "b": 0.3}, {"a": 0.2, "b": 0.8}] * 4
+    with pytest.raises(NotSupportedError, match="likeliest label, or take another"):
+        TextClassifier("hybrid").fit(["rose tulip", "oven butter"] * 4, y)

@@ -135,6 +135,7 @@ class HybridBayes(LogitClassifier, AdditiveClassifier):
     region_weight_: Annotated[FloatVector, floats("n_regions")] = field(init=False)
 
     tunes = True
+    fits_left_out = True
     statistics_: Annotated[RegionStatistics, sizes(n_classes="n_classes")] = field(
         init=False
     )

@@ -367,6 +367,8 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
         if shared is not None:
             data = shared.placed(data)
         planner = self._planner(texts, data.multi_label)
+        if shared is not None and self.model != "auto":
+            planner.plan(self.model).require_takes_shares()
         choice = choose(self.model, data, planner, self.budget)
         fitted, reasons = choice.fitted, list(choice.reasons)
         if fitted is None:

@@ -337,6 +337,16 @@ class Plan:
         is_own = isinstance(self.estimator, ScoringClassifier)
         return self.estimator.uses_pool if is_own else True
 
+    def require_takes_shares(self) -> None:
+        """Refuse labels that are shared where a document's copies would judge it."""
+        model = self.estimator
+        if isinstance(model, ScoringClassifier) and model.fits_left_out:
+            raise NotSupportedError(
+                f"{type(model).__name__} cannot learn shares of labels: it judges "
+                "documents left out while it learns; give each its likeliest label, or "
+                "take another model."
+            )
+
     def refusals(self) -> dict[str, str]:
         """Methods that this model has not got, and what to do instead."""
         if self.by_term:

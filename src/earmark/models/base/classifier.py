@@ -92,6 +92,8 @@ class ScoringClassifier(ClassifierMixin, BaseEstimator, ABC):
     needs_calibration: ClassVar[bool] = False
     # Whether ``fit`` takes words, phrases and vectors apart, as ``Rows``.
     takes_rows: ClassVar[bool] = False
+    # Whether ``fit`` judges documents left out, so that none may stand there twice.
+    fits_left_out: ClassVar[bool] = False
     # What the offset of a linear rule is called in an explanation.
     _offset_name: ClassVar[str] = "bias"
     # What training rows hold; "numeric" keeps counts beyond 2**53 as they are.
