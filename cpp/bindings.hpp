@@ -91,6 +91,7 @@ void bind_paths(nb::module_& m);
 void bind_postings(nb::module_& m);
 void bind_rows(nb::module_& m);
 void bind_sgd(nb::module_& m);
+void bind_shingles(nb::module_& m);
 void bind_static_vectors(nb::module_& m);
 void bind_term_merge(nb::module_& m);
 void bind_text(nb::module_& m);

@@ -17,6 +17,7 @@ NB_MODULE(_native, m) {
     bind_postings(m);
     bind_rows(m);
     bind_sgd(m);
+    bind_shingles(m);
     bind_static_vectors(m);
     bind_term_merge(m);
     bind_text(m);

@@ -29,10 +29,10 @@ LABELS = ["wet" if i % 2 else "cold" for i in range(36)]
 
 # Walk -> at most so many functions, and switches between packages.
 LIMITS = {
-    "multinomial fit": (84, 45),
-    "multinomial predict": (32, 11),
-    "softmax fit": (190, 122),
-    "auto fit": (218, 505),
+    "multinomial fit": (75, 45),
+    "multinomial predict": (31, 11),
+    "softmax fit": (182, 118),
+    "auto fit": (210, 500),
     "one request": (60, 12),
 }
 

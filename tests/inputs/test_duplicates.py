@@ -14,8 +14,8 @@ from earmark.inputs.duplicates import (
     group_copies,
     group_equal_rows,
     group_near_duplicates,
-    word_hashes,
 )
+from earmark.kernels.shingles import word_hashes
 
 
 def shingles(text, width=3):

@@ -26,8 +26,6 @@ from earmark.folds import n_rows, stratified_folds, stratified_split, take
 from earmark.inputs.duplicates import (
     DuplicateGroups,
     group_copies,
-    group_equal_rows,
-    group_near_duplicates,
     texts_of,
 )
 from earmark.inputs.labels import (
@@ -240,10 +238,10 @@ def calibration_rows(X: DocumentsLike, X_calibration: DocumentsLike) -> IntVecto
     n_train = n_rows(X)
     texts, more = texts_of(X), texts_of(X_calibration)
     if texts is not None and more is not None:
-        groups = group_near_duplicates([*texts, *more])
+        both: Any = [*texts, *more]
     else:
-        groups = group_equal_rows(_stacked(X, X_calibration))
-    first = groups.first
+        both = _stacked(X, X_calibration)
+    first = group_copies(both).first
     rows = np.sort(first[first >= n_train] - n_train)
     if not len(rows):
         raise DataError(

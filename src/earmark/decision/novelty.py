@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from earmark.exceptions import DataError
 from earmark.features import HashedCounter
 from earmark.folds import check_equal_length, group_folds, group_split
-from earmark.inputs.duplicates import group_near_duplicates
+from earmark.inputs.duplicates import group_copies
 from earmark.inputs.labels import as_labels
 from earmark.kernels.postings import Postings, build_postings, top_similar
 from earmark.kernels.rows import (
@@ -168,7 +168,7 @@ class NoveltyDetector(BaseEstimator):
         drawn = np.sort(rng.permutation(len(texts))[:n_wanted])
         sure = np.full(len(texts), np.nan) if certainty is None else certainty
         self.uses_certainty_ = certainty is not None and calibration is None
-        group = group_near_duplicates([texts[i] for i in drawn]).group
+        group = group_copies([texts[i] for i in drawn]).group
         if calibration is None and len(drawn) > self.max_documents:
             places, spare = group_split(group, self.max_documents, rng)
             if self.uses_certainty_:

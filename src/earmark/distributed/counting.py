@@ -24,7 +24,7 @@ from earmark.documents.parts import CodedLabels, Part
 from earmark.exceptions import DataError
 from earmark.features import HashedCounter
 from earmark.features.analysis import packed_by_class
-from earmark.features.columns import Columns, ColumnTable
+from earmark.features.columns import Columns
 from earmark.folds import take
 from earmark.inputs.regions import RegionTexts, as_region_texts
 from earmark.kernels.term_merge import PackedTerms, pack_terms
@@ -395,7 +395,7 @@ class RowsOfParts:
     sizes: dict[int, int]  # Part number -> labelled rows, in the order of the items
     n_features: int
     class_weight: FloatVector | None  # Factor on the documents of each class
-    columns: ColumnTable  # What each column is
+    columns: IntVector  # The region number of each column
 
     def sum(self, stage: str, task: Callable[..., Result], *args: object) -> Result:
         """The merged results of ``task(*args, rows)`` over all parts."""

@@ -208,7 +208,7 @@ def fit_plan(plan: Plan, job: Job) -> TextModel:
         {part.number: counts.parts[part.number][0] for part in job.parts},
         columns.width,
         plan.class_weight.checked_factors(counts.classes, docs.astype(np.float64)),
-        columns.table,
+        columns.region_numbers,
     )
     fitted = TextModel(columns, clone(plan.estimator).fit_in_parts(rows))
     if offers(fitted.model, "leave_one_out"):

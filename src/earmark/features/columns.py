@@ -215,16 +215,6 @@ class Rows:
         return Rows(tuple(blocks), self.kinds)
 
 
-@dataclass(frozen=True, eq=False)
-class ColumnTable:
-    """What each column is."""
-
-    region: IntVector
-    """The number of its region, (n_columns,)."""
-    term: Labels | None = None
-    """Its term, (n_columns,); None where nobody knows the terms."""
-
-
 @stored
 @dataclass(eq=False)
 class Columns:
@@ -309,16 +299,13 @@ class Columns:
         return sum(block.width for block in self.blocks)
 
     @property
-    def table(self) -> ColumnTable:
-        """Region and term of every column."""
+    def region_numbers(self) -> IntVector:
+        """The number of each column's region."""
         numbers = [
             0 if block.region is None else self.regions.index(block.region)
             for block in self.blocks
         ]
-        region = np.repeat(numbers, [block.width for block in self.blocks])
-        terms = [some for some in self._described if some is not None]
-        known = len(terms) == len(self.blocks)
-        return ColumnTable(region, np.concatenate(terms) if known else None)
+        return np.repeat(numbers, [block.width for block in self.blocks])
 
     @property
     def encoder(self) -> EncoderColumns | None:

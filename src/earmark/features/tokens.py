@@ -5,6 +5,7 @@ And what they are made of: accents, token patterns, stop words.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
@@ -20,6 +21,7 @@ WORD_OR_MARK = r"\w+|[^\w\s]"
 _PLAIN_PATTERN = re.compile(r"(?:\(\?u\))?(?:\\b)?((?:\\w)*)\\w\+(?:\\b)?")
 
 
+@functools.cache
 def words_of_least_length(token_pattern: str) -> int | None:
     """Least word length if the pattern means "runs of word characters", else None."""
     match = _PLAIN_PATTERN.fullmatch(token_pattern)

@@ -47,6 +47,10 @@ Seen: TypeAlias = tuple[list[str], IntVector, IntVector]
 """Terms, and in how many documents each occurs and how often."""
 
 
+# A limit of this type is a number of documents; any other is a share of them.
+_WHOLE = int | np.integer
+
+
 def no_term_left(counter: object) -> DataError:
     """The error where the documents hold nothing that is counted."""
     nothing = "no term is left to learn from (empty vocabulary): "
@@ -63,7 +67,7 @@ def no_term_left(counter: object) -> DataError:
 def check_pruning(counter: WordCounter) -> None:
     """Check min_df and max_df of a counter."""
     for name in ("max_df", "min_df"):
-        whole = _is_number(getattr(counter, name))
+        whole = isinstance(getattr(counter, name), _WHOLE)
         limits = Limits(1, hint="a share is a float: 1.0")
         if not whole:
             limits = Limits(0.0, 1.0)
@@ -74,16 +78,11 @@ def prunes(counter: WordCounter) -> bool:
     """Whether any term can be left out for its frequency."""
     return not (
         counter.max_features is None
-        and not _is_number(counter.max_df)
+        and not isinstance(counter.max_df, _WHOLE)
         and counter.max_df == 1.0
-        and _is_number(counter.min_df)
+        and isinstance(counter.min_df, _WHOLE)
         and counter.min_df == 1
     )
-
-
-def _is_number(limit: float) -> bool:
-    """Whether a limit is a number of documents; else it is a share of them."""
-    return isinstance(limit, int | np.integer)
 
 
 def term_mask(
@@ -100,8 +99,8 @@ def term_mask(
     same numbers in the same order.
     """
     high, low = counter.max_df, counter.min_df
-    high = high if _is_number(high) else high * n_documents
-    low = low if _is_number(low) else low * n_documents
+    high = high if isinstance(high, _WHOLE) else high * n_documents
+    low = low if isinstance(low, _WHOLE) else low * n_documents
     if high < low and not may_be_empty:
         raise ValueError(
             f"{type(counter).__name__}.max_df must allow at least as many documents as "

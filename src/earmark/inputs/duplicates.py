@@ -11,28 +11,27 @@ smallest hashes of a similar pair agree with high probability, so little is miss
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from earmark.inputs.containers import opened
 from earmark.inputs.texts import plain_values
+from earmark.kernels.shingles import (
+    MULTIPLIERS,
+    Hashes,
+    Sketches,
+    shingle_sets,
+    sketches,
+)
 from earmark.missing import is_missing
 from earmark.typing import BoolVector, DocumentsLike, IntVector
 
 _SKETCH = 12  # smallest hashes per document that make it a candidate
 _LOOK_BACK = 8  # documents of a bucket compared with each next one
-_MOST_CHARACTERS = 250_000  # of a portion: its arrays stay in the caches
 _MOST_HASHES = 2**17  # of pairs that are compared at a time
-_MOST_TEXTS = 2**15  # of a portion, so that their numbers are short
-_MULTIPLIERS = np.array(
-    [0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9], dtype=np.uint64
-)
-
-Hashes = NDArray[np.uint64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,10 +99,13 @@ def group_near_duplicates(
         raise ValueError(f"threshold must be in (0, 1], got {threshold!r}.")
     if shingle < 1:
         raise ValueError(f"shingle must be >= 1, got {shingle!r}.")
-    sets = _shingle_sets(texts, shingle)
-    first = sets.first_equal()
+    texts = list(texts)
+    known = sketches(texts, shingle, _SKETCH + 1)
+    first = _first_equal(known)
+    candidates = _candidates(known, first)
+    sets = _Sets.of(texts, np.unique(np.concatenate(candidates)), shingle)
     parent = first.copy()
-    for pairs in _candidates(sets, first, threshold):
+    for pairs in candidates:
         root = _roots(parent)
         apart = pairs[root[pairs[:, 0]] != root[pairs[:, 1]]]
         for document, other in apart[_similar(sets, apart, threshold)].tolist():
@@ -163,121 +165,81 @@ def duplicates_across(
     ]
 
 
-@dataclass(frozen=True, eq=False)
-class _Sets:
-    """The sorted distinct shingle hashes of every text, one after the other."""
-
-    hashes: Hashes
-    ends: IntVector
-
-    def __len__(self) -> int:
-        return len(self.ends)
-
-    def __getitem__(self, document: int) -> Hashes:
-        return self.hashes[self.starts[document] : self.ends[document]]
-
-    @functools.cached_property
-    def starts(self) -> IntVector:
-        return np.concatenate([[0], self.ends[:-1]]) if len(self.ends) else self.ends
-
-    @functools.cached_property
-    def sizes(self) -> IntVector:
-        return self.ends - self.starts
-
-    def first_equal(self) -> IntVector:
-        """For each document the first one with the same shingles."""
-        if not len(self):
-            return self.ends
-        mixed = (self.hashes ^ (self.hashes >> np.uint64(31))) * _MULTIPLIERS[2]
-        total = np.add.reduceat(mixed, self.starts)
-        _, first, group = np.unique(total, return_index=True, return_inverse=True)
-        same = self.sizes[first][group] == self.sizes
-        return np.where(same, first[group], np.arange(len(self)))
+def _first_equal(known: Sketches) -> IntVector:
+    """For each document the first one with the same runs of words."""
+    if not len(known.n):
+        return known.n
+    _, first, group = np.unique(known.total, return_index=True, return_inverse=True)
+    equal = np.arange(len(group))
+    later = np.flatnonzero(first[group] != equal)
+    earlier = first[group[later]]
+    same = (known.smallest[later] == known.smallest[earlier]).all(axis=1)
+    equal[later[same]] = earlier[same]
+    return equal
 
 
-def _shingle_sets(texts: Iterable[str], shingle: int) -> _Sets:
-    parts = [_shingled(chunk, shingle) for chunk in _chunks(texts)]
-    if not parts:
-        return _Sets(np.zeros(0, np.uint64), np.zeros(0, np.int64))
-    hashes, sizes = (np.concatenate(column) for column in zip(*parts, strict=True))
-    return _Sets(hashes, np.cumsum(sizes))
-
-
-def _chunks(texts: Iterable[str]) -> Iterator[list[str]]:
-    """Texts in portions of a few hundred thousand characters."""
-    chunk: list[str] = []
-    size = 0
-    for text in texts:
-        chunk.append(text)
-        size += len(text)
-        if size > _MOST_CHARACTERS or len(chunk) == _MOST_TEXTS:
-            yield chunk
-            chunk, size = [], 0
-    if chunk:
-        yield chunk
-
-
-def _shingled(texts: list[str], shingle: int) -> tuple[Hashes, IntVector]:
-    """Sorted distinct hashes of all runs of words, text by text, and how many."""
-    # A text shorter than one run is one run; one without a word has the hash 0.
-    words, counts = word_hashes(texts)
-    begins = np.cumsum(counts) - counts
-    place = np.arange(len(words)) - np.repeat(begins, counts)
-    left = np.repeat(counts, counts) - place
-    owner = np.repeat(np.arange(len(texts)), counts)
-    empty = np.flatnonzero(counts == 0)
-    hash_lists, owners = [np.zeros(len(empty), np.uint64)], [empty]
-    for width in range(1, shingle + 1):
-        whole = left >= width
-        if width < shingle:
-            whole &= (place == 0) & (left == width)
-        starts = np.flatnonzero(whole)
-        hashed = np.full(len(starts), width, np.uint64)
-        for offset in range(width):
-            hashed = (hashed ^ words[starts + offset]) * _MULTIPLIERS[0]
-            hashed ^= hashed >> np.uint64(29)
-        hashed *= _MULTIPLIERS[1]
-        hash_lists.append(hashed ^ (hashed >> np.uint64(32)))
-        owners.append(owner[starts])
-    hashes, owner = np.concatenate(hash_lists), np.concatenate(owners)
-    order = np.argsort(hashes)
-    order = order[np.argsort(owner[order].astype(np.uint16), kind="stable")]
-    hashes, owner = hashes[order], owner[order]
-    new = (np.diff(owner, prepend=-1) != 0) | (np.diff(hashes, prepend=hashes[:1]) != 0)
-    return hashes[new], np.bincount(owner[new], minlength=len(texts))
-
-
-def _candidates(sets: _Sets, first: IntVector, threshold: float) -> Iterator[IntVector]:
+def _candidates(known: Sketches, first: IntVector) -> list[IntVector]:
     """Pairs of documents that share two neighbors among their smallest hashes.
 
-    Arrays of shape (n_pairs, 2), at most ``_LOOK_BACK`` of them.
+    At most ``_LOOK_BACK`` arrays of shape (n_pairs, 2).
     """
     # Two, because one boilerplate phrase would make pairs of thousands; the sketch of
     # a short text is its whole set, and one shared hash will do. Documents are paired
     # with the ones just before; of those with equal sets the first stands for all.
     alone = np.flatnonzero(first == np.arange(len(first)))
-    places = np.arange(_SKETCH)
-    at = sets.starts[alone, None] + places
-    known = places < sets.sizes[alone, None]
-    sketch = sets.hashes[np.minimum(at, len(sets.hashes) - 1)]
-    pairs = sketch[:, :-1] * _MULTIPLIERS[2] ^ sketch[:, 1:]
-    short = known & (sets.sizes[alone, None] <= _SKETCH)
-    rows = np.concatenate([np.nonzero(known[:, 1:])[0], np.nonzero(short)[0]])
-    keys = np.concatenate([pairs[known[:, 1:]], sketch[short]])
-    order = np.lexsort((rows, keys))
-    keys, documents = keys[order], alone[rows[order]]
+    n, sketch = known.n[alone, None], known.smallest[alone, :_SKETCH]
+    in_use = np.arange(_SKETCH) < n
+    pairs = sketch[:, :-1] * MULTIPLIERS[2] ^ sketch[:, 1:]
+    short = in_use & (n <= _SKETCH)
+    rows = np.concatenate([np.nonzero(in_use[:, 1:])[0], np.nonzero(short)[0]])
+    keys = np.concatenate([pairs[in_use[:, 1:]], sketch[short]])
+    # Sorted as one number each: the upper bits of the key, then the document.
+    bits = np.uint64(max(len(first) - 1, 1).bit_length())
+    entries = (keys >> bits << bits) | alone[rows].astype(np.uint64)
+    entries.sort()
+    keys = entries >> bits
+    documents = (entries ^ (keys << bits)).astype(np.int64)
+    every = []
     for lag in range(1, _LOOK_BACK + 1):
         same = np.flatnonzero(keys[lag:] == keys[:-lag])
         one, two = documents[same + lag], documents[same]
-        small = np.minimum(sets.sizes[one], sets.sizes[two])
-        large = np.maximum(sets.sizes[one], sets.sizes[two])
-        near = (small >= threshold * large) & (one != two)
-        pairs = np.unique(one[near] * len(first) + two[near])
-        yield np.column_stack(np.divmod(pairs, len(first)))
+        numbers = np.unique((one * len(first) + two)[one != two])
+        every.append(np.column_stack(np.divmod(numbers, len(first))))
+    return every
+
+
+@dataclass(frozen=True, eq=False)
+class _Sets:
+    """The distinct hashes of some documents, one document after the other."""
+
+    hashes: Hashes
+    sizes: IntVector
+    """The number of hashes of each document; 0 for those that are not looked at."""
+
+    @functools.cached_property
+    def starts(self) -> IntVector:
+        return np.cumsum(self.sizes) - self.sizes
+
+    @classmethod
+    def of(cls, texts: list[str], documents: IntVector, shingle: int) -> _Sets:
+        """The sets of these documents."""
+        hashes, own = shingle_sets([texts[d] for d in documents.tolist()], shingle)
+        sizes = np.zeros(len(texts), np.int64)
+        sizes[documents] = own
+        return cls(hashes, sizes)
 
 
 def _similar(sets: _Sets, pairs: IntVector, threshold: float) -> BoolVector:
     """Whether the Jaccard similarity of each pair of sets reaches the threshold."""
+    similar = np.zeros(len(pairs), dtype=np.bool_)
+    sizes = np.sort(sets.sizes[pairs], axis=1)
+    near = np.flatnonzero(sizes[:, 0] >= threshold * sizes[:, 1])
+    similar[near] = _overlaps(sets, pairs[near], threshold)
+    return similar
+
+
+def _overlaps(sets: _Sets, pairs: IntVector, threshold: float) -> BoolVector:
+    """The same, of sets of about the same size."""
     sizes = sets.sizes[pairs]
     total = sizes.sum(axis=1)
     # A set has at least one hash: no portion has more than 2**16 pairs.
@@ -356,44 +318,11 @@ def texts_of(X: DocumentsLike) -> list[str] | None:
     return ["\n".join(parts) for parts in zip(*with_text, strict=True)]
 
 
-_BASE = 0x9E3779B97F4A7C15
-_INVERSE = pow(_BASE, -1, 2**64)
-# Which bytes belong to words: ASCII letters, digits, _, and all beyond ASCII.
-_WORD_BYTES = np.array(
-    [b > 127 or chr(b).isalnum() or chr(b) == "_" for b in range(256)]
-)
-
-
-def word_hashes(texts: list[str]) -> tuple[Hashes, IntVector]:
-    """Case-blind hashes of all words (letters, digits, _), and each text's number."""
-    encoded = [text.lower().encode("utf-8", errors="replace") for text in texts]
-    joined = np.frombuffer(b" " + b" ".join(encoded) + b" ", np.uint8)
-    inside = _WORD_BYTES[joined]
-    edges = np.flatnonzero(inside[1:] != inside[:-1]) + 1
-    starts, ends = edges[::2], edges[1::2]
-    # B^i and B^-i mod 2^64 for each place i.
-    up, down = (_powers(factor, len(joined)) for factor in (_BASE, _INVERSE))
-    terms = joined.astype(np.uint64)
-    terms += np.uint64(1)
-    terms *= up
-    prefix = np.zeros(len(terms) + 1, np.uint64)
-    np.cumsum(terms, out=prefix[1:])
-    hashes = (prefix[ends] - prefix[starts]) * down[starts]
-    hashes ^= hashes >> np.uint64(31)
-    borders = np.cumsum([len(text) + 1 for text in encoded])
-    before = np.searchsorted(starts, borders)
-    return hashes, np.diff(before, prepend=0)
-
-
-def _powers(factor: int, length: int) -> Hashes:
-    """1, factor, factor^2, ... mod 2^64."""
-    factors = np.full(length, factor, np.uint64)
-    factors[:1] = 1
-    return np.multiply.accumulate(factors)
-
-
 def group_copies(X: DocumentsLike) -> DuplicateGroups:
-    """Near-duplicates among texts, however many; equal rows of a matrix."""
+    """Near-duplicates among texts, however many; equal rows of a matrix.
+
+    What holds documents out, to judge or to learn, asks here which stay together.
+    """
     texts = texts_of(X)
     return group_equal_rows(X) if texts is None else group_near_duplicates(texts)
 

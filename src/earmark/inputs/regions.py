@@ -124,7 +124,9 @@ def column_of(texts: RegionTexts, region: str) -> Documents:
 
 def as_region_texts(X: Any, regions: Any, where: str = "X") -> RegionTexts:
     """Documents in any container, split into regions as ``regions`` says."""
-    columns = _columns(X)
+    if isinstance(X, Mapping) and not X:
+        raise DataError("the dict of regions is empty.")
+    columns = None if isinstance(X, list) else columns_of(X)
     if columns is None:
         texts = _strings(X, where)
         if regions is None:
@@ -196,13 +198,6 @@ def _other_regions(got: list[str], names: list[str]) -> str:
         f"expected the columns {names!r} as in fitting, got {came}; give a dict or "
         "frame with these columns, with '' where a document has no such text."
     )
-
-
-def _columns(X: Any) -> Mapping[str, Any] | None:
-    """Columns of a frame or dict, or None for a plain sequence of texts."""
-    if isinstance(X, Mapping) and not X:
-        raise DataError("the dict of regions is empty.")
-    return None if isinstance(X, list) else columns_of(X)
 
 
 def _strings(column: Any, where: str, *, empty: bool = False) -> Documents:

@@ -51,12 +51,6 @@ class Target:
         missing[self.labelled] = False
         return np.flatnonzero(missing)
 
-    def split(self, texts: RegionTexts) -> tuple[RegionTexts, RegionTexts]:
-        """The documents with a label, and the others."""
-        if len(self.labelled) == self.n_documents:
-            return texts, {name: [] for name in texts}
-        return take(texts, self.labelled), take(texts, self.unlabelled)
-
 
 @dataclass(eq=False)
 class TrainingData:
@@ -148,7 +142,11 @@ class Inputs:
         names: ClassNames | None = None,
     ) -> TrainingData:
         """Labelled documents, and as the pool all others: theirs and those given."""
-        labelled, pool = target.split(texts)
+        labelled: RegionTexts = texts
+        pool: RegionTexts = {name: [] for name in texts}
+        if len(target.labelled) < target.n_documents:
+            labelled = take(texts, target.labelled)
+            pool = take(texts, target.unlabelled)
         if unlabelled is not None:
             more = as_region_texts(unlabelled, self.regions, "unlabelled")
             more = with_regions(more, list(texts), self.regions, "unlabelled")
@@ -171,8 +169,13 @@ class Inputs:
         """The labels that a fit begins with; none at all where classes are named."""
         if y is not None and not (names.labels and all(map(is_missing, as_list(y)))):
             target = as_target(y, n, self.multi_label)
-            if not target.multi_label:
-                _require_two_classes(target, names)
+            labels = target.labels
+            one_class = not (target.multi_label or np.any(labels[1:] != labels[0]))
+            if one_class and {*names.labels} <= {labels[0]}:
+                raise DataError(
+                    f"the labels hold one class only, {labels[0]!s}; expected at least "
+                    "2: label some documents of another class."
+                )
             return target
         if len(names.labels) < 2:
             raise DataError(
@@ -191,17 +194,6 @@ def no_labels(asked: str) -> DataError:
     return DataError(
         f"{asked} needs labelled documents, got none: class names tell nothing "
         "about the accuracy; label some documents first (earmark label)."
-    )
-
-
-def _require_two_classes(target: Target, names: ClassNames) -> None:
-    if bool(np.any(target.labels[1:] != target.labels[0])):
-        return
-    if len({*target.labels.tolist(), *names.labels}) > 1:
-        return
-    raise DataError(
-        f"the labels hold one class only, {target.labels[0]!s}; expected at least 2: "
-        "label some documents of another class."
     )
 
 
@@ -233,7 +225,9 @@ def as_target(
         raise ValueError(
             f'multi_label must be "auto", True or False, got {multi_label!r}.'
         )
-    if not _may_be_special(values) and multi_label is not True:
+    # Of one type, no label is missing and none is a list.
+    alike = plain or set(map(type, values)) in ({str}, {int}, {bool})
+    if alike and len(values) and multi_label is not True:
         if not plain or values.dtype.kind == "U":
             _require_lasting(list(values), range(n_documents), name)
         return Target(np.arange(n_documents), np.asarray(values), n_documents, False)
@@ -300,13 +294,6 @@ def _require_lasting(labels: list[Any], rows: Sequence[int], name: str) -> None:
             continue
         row = rows[labels.index(label)]
         raise DataError(f"{name}, row {row}: expected labels {what}, got {label!r}.")
-
-
-def _may_be_special(values: Any) -> bool:
-    """Whether some label may be missing, a list, or of another type."""
-    if isinstance(values, np.ndarray):
-        return not len(values)
-    return set(map(type, values)) not in ({str}, {int}, {bool})
 
 
 def _one_column(y: LabelsLike) -> LabelsLike:

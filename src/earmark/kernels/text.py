@@ -184,6 +184,11 @@ class ScannedTexts:
                 lib.set_unicode_tables(*code_point_tables())
             texts.lower_special()
 
+    @property
+    def compiled(self) -> Any:
+        """The documents as the kernels take them."""
+        return self._texts
+
     def count_terms(self) -> NativeCounts:
         """Count every term of the documents."""
         arguments = (*self._scan.compiled(), self._n_threads)
@@ -204,14 +209,16 @@ class ScannedTexts:
         self, y_index: IntVector, n_classes: int
     ) -> tuple[list[str], ClassCounts]:
         """Sorted terms, and the token and document counts of each class (CS1)."""
-        sums = self._class_sums(y_index, n_classes)
+        arguments = (n_classes, *self._scan.compiled(), self._n_threads)
+        sums = self._lib.ClassSums(self._texts, y_index, *arguments)
         return sums.terms(), ClassCounts(*sums.take())
 
     def packed_class_sums(
         self, y_index: IntVector, n_classes: int
     ) -> tuple[PackedTerms, ClassCounts]:
         """As ``class_sums``, the terms as bytes: no Python string is made."""
-        sums = self._class_sums(y_index, n_classes)
+        arguments = (n_classes, *self._scan.compiled(), self._n_threads)
+        sums = self._lib.ClassSums(self._texts, y_index, *arguments)
         return sums.packed_terms(), ClassCounts(*sums.take())
 
     def scores(
@@ -255,10 +262,6 @@ class ScannedTexts:
     ) -> None:
         """Write the vector of each text by a compiled table, and counts of words."""
         table.encode(self._texts, unit, vectors, n_words, n_known, self._n_threads)
-
-    def _class_sums(self, y_index: IntVector, n_classes: int) -> Any:
-        arguments = (*self._scan.compiled(), self._n_threads)
-        return self._lib.ClassSums(self._texts, y_index, n_classes, *arguments)
 
     def _filled(self, counts: Any) -> CsrArrays:
         arrays = _empty_csr(len(self._texts), counts.n_entries)

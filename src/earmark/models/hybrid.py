@@ -13,7 +13,6 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from earmark.exceptions import DataError
-from earmark.features.columns import ColumnTable
 from earmark.features.scoring import ScoreParts
 from earmark.kernels.rows import canonical_rows, log_normalize
 from earmark.models.base.additive import AdditiveClassifier
@@ -161,12 +160,12 @@ class HybridBayes(LogitClassifier, AdditiveClassifier):
         y: ArrayLike,
         sample_weight: WeightsLike = None,
         *,
-        columns: ColumnTable | ArrayLike | None = None,
+        columns: ArrayLike | None = None,
     ) -> Self:
         """Count the regions, then weigh them against each other.
 
-        ``columns`` has the region number of each column, 0 to R - 1, or is the table
-        that ``TextClassifier`` gives; without it all columns are one region.
+        ``columns`` has the region number of each column, 0 to R - 1; without it all
+        columns are one region.
         """
         self._set_regions(columns)
         return self._fit(X, y, sample_weight)
@@ -178,7 +177,7 @@ class HybridBayes(LogitClassifier, AdditiveClassifier):
         classes: ArrayLike | None = None,
         sample_weight: WeightsLike = None,
         *,
-        columns: ColumnTable | ArrayLike | None = None,
+        columns: ArrayLike | None = None,
     ) -> Self:
         """Learn more documents in the generative part, exactly.
 
@@ -198,7 +197,7 @@ class HybridBayes(LogitClassifier, AdditiveClassifier):
         sample_weight: WeightsLike = None,
         classes: ArrayLike | None = None,
         *,
-        columns: ColumnTable | ArrayLike | None = None,
+        columns: ArrayLike | None = None,
     ) -> RegionStatistics:
         """The statistics of one shard; shards merge with ``statistics.merge``."""
         self._set_regions(columns)
@@ -348,9 +347,8 @@ class HybridBayes(LogitClassifier, AdditiveClassifier):
             )
         return RegionStatistics(classes, columns, kinds, shared)
 
-    def _set_regions(self, columns: ColumnTable | ArrayLike | None) -> None:
-        known = columns.region if isinstance(columns, ColumnTable) else columns
-        self.column_region_ = None if known is None else np.asarray(known)
+    def _set_regions(self, columns: ArrayLike | None) -> None:
+        self.column_region_ = None if columns is None else np.asarray(columns)
 
     def _derive(self) -> None:
         if not hasattr(self, "alpha_"):

@@ -25,6 +25,7 @@ from earmark.models.base.classifier import (
 from earmark.models.base.declaration import Model
 from earmark.models.shared.few_labels import (
     ENCODER,
+    SEED_WEIGHT,
     FewLabels,
     LeftOutPart,
     LinearStudent,
@@ -137,7 +138,8 @@ class SemiSupervisedClassifier(LogitClassifier):
         Rounds of naive Bayes over the pool; 1 where the pool was not used.
     n_seeds_ : int
         Documents of the pool that names of the classes chose, and that count as
-        labelled ones while the pool is labelled; never where something is judged.
+        tenths of labelled ones while the pool is labelled; never where something is
+        judged.
     scale_ : float
         Factor on the scores that makes them probabilities.
     encoder_share_ : float or None
@@ -363,11 +365,12 @@ class SemiSupervisedClassifier(LogitClassifier):
         chosen = n + len(y) + rows
         every = np.arange(task.seen.terms.shape[0])
         rest = np.delete(every[n:], chosen - n)
+        seed_weight = np.full(len(rows), SEED_WEIGHT)
         return replace(
             task,
             seen=task.seen.take(np.concatenate([every[:n], chosen, rest])),
             y=np.concatenate([names.y, y_chosen, y]),
-            weight=np.concatenate([names.weight, np.ones(len(rows)), task.weight[n:]]),
+            weight=np.concatenate([names.weight, seed_weight, task.weight[n:]]),
             n_names=n + len(rows),
             n_chosen=len(rows),
         )

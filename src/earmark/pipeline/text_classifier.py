@@ -611,8 +611,8 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
                     EarmarkWarning,
                     stacklevel=3,
                 )
-        self.novelty_ = None
-        self._drop_evidence()
+        self.novelty_ = self.evidence_ = None
+        self.learned_confidence_ = self.class_sizes_ = None
 
     # -- answering -------------------------------------------------------------
 
@@ -932,16 +932,13 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
         self.n_columns_ = n_columns
         self.classes_ = fitted.classes_
         self.reasons_ = reasons
-        self.novelty_ = None
-        self._drop_evidence()
+        self.novelty_ = self.evidence_ = None
+        self.learned_confidence_ = self.class_sizes_ = None
 
     def _check_promise(self) -> None:
         check_declared(self)
         if self.max_error is not None or self.min_coverage is not None:
             super()._check_promise()
-
-    def _drop_evidence(self) -> None:
-        self.evidence_ = self.learned_confidence_ = self.class_sizes_ = None
 
     def _check_parameters(self) -> None:
         self._check_promise()

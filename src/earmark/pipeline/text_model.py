@@ -394,7 +394,7 @@ class Plan:
         weight = self._weight(model, data)
         used: dict[Hashable, list[str]] = {}
         offered: dict[str, Callable[[], object]] = {
-            "columns": lambda: columns.table,
+            "columns": lambda: columns.region_numbers,
             "unlabelled": lambda: pool,
             "copies": lambda: data.copies.group,
             "names": lambda: _name_rows(columns, data, used),

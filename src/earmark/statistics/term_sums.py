@@ -56,8 +56,6 @@ def text_statistics(
 
 def _pruned(counter: WordCounter, statistics: ClassStatistics) -> ClassStatistics:
     """The columns that the counter's limits on frequency leave."""
-    if not prunes(counter):
-        return statistics
     totals = statistics.presence if counter.binary else statistics.tokens
     mask = term_mask(
         counter,
@@ -143,7 +141,9 @@ class TermSums:
         ``before`` is taken again where its terms are the same: its look-up tables
         still serve.
         """
-        pruned = [_pruned(counter, part) for part in self.parts]
+        pruned = self.parts
+        if prunes(counter):
+            pruned = [_pruned(counter, part) for part in self.parts]
         if not sum(part.n_features for part in pruned):
             raise no_term_left(counter)
         joined = ClassStatistics.from_sums(

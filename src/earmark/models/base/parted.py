@@ -14,7 +14,6 @@ from typing import Any, Protocol, Self, TypeAlias
 import numpy as np
 from scipy import sparse
 
-from earmark.features.columns import ColumnTable
 from earmark.statistics.class_statistics import ClassStatistics
 from earmark.typing import FloatVector, IntVector, Labels, SparseMatrix
 
@@ -64,8 +63,8 @@ class PartedRows(Protocol):
     n_features: int
     class_weight: FloatVector | None
     """Factor on the documents of each class."""
-    columns: ColumnTable
-    """What each column is."""
+    columns: IntVector
+    """The region number of each column."""
 
     def sum(self, stage: str, task: Callable[..., Result], *args: object) -> Result:
         """The merged results of ``task(*args, rows)`` over all parts."""

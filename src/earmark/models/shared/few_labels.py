@@ -56,8 +56,9 @@ _WORDS_VOTE, _WORDS_LEARN = 1.0 / 3.0, 2.0 / 3.0
 # Pseudo-documents that hold the shares there.
 _ENCODER_PULL, _OTHERS_PULL = 2.0, 5.0
 # The means of classes, beside naive Bayes: what they count before any evidence and at
-# least, and pseudo-documents that hold both where they are.
-_MEANS, _MEANS_PULL, _BAYES_PULL = 0.1, 0.1, 5.0
+# least, with up to so many labels per class (with more, less), and the pseudo-documents
+# that hold both where they are.
+_MEANS, _MEANS_LABELS, _MEANS_PULL, _BAYES_PULL = 0.1, 5.0, 0.1, 5.0
 # A document counts as at most so many independent tokens in naive Bayes (SS2).
 _EVIDENCE = 4.0
 _ALPHA = 0.1
@@ -153,6 +154,9 @@ def name_weights(y: IntVector, n_labels: IntVector, weight: float) -> FloatVecto
 # Of the documents that the names could share out, they choose this part, but for each
 # class at least so many, and so many at most of an equal share.
 _SEED_SHARE, _FEWEST_SEEDS, _MOST_SEED_SHARE = 0.05, 5, 0.5
+# What each of these counts, a labelled document counting 1: with full weight they drown
+# the labels where names tell the classes badly.
+SEED_WEIGHT = 0.1
 # How much better than chance names must tell the labelled documents, and how much less
 # than what was learned from other labels they may.
 _SEED_GATE, _SEED_SLACK = 0.2, 0.05
@@ -418,9 +422,10 @@ def weights_by_evidence(
     # Each label counts as its class does in the pool.
     drawn = np.bincount(y, minlength=len(sizes)) / len(y)
     counts = sizes[y] / drawn[y]
-    by_step = weigh(together, y, {"words": 1.0, "means": _MEANS}, pulls, 1.0, counts)
+    least = _MEANS * min(1.0, _MEANS_LABELS * len(sizes) / len(y))
+    by_step = weigh(together, y, {"words": 1.0, "means": least}, pulls, 1.0, counts)
     share = by_step["means"] / by_step["words"]
-    return replace(weights, means=float(np.clip(share, _MEANS, 1.0)))
+    return replace(weights, means=float(np.clip(share, least, 1.0)))
 
 
 def fit_scale(

@@ -33,8 +33,9 @@ WORDS, VECTORS = (1.6, 1.0), (0.5, 0.0, 1.0, 2.0)
 _BIAS = 0.1
 # Passes of a fit that is only to be judged.
 _FEW_PASSES = 5
-# Below so many documents nothing is chosen.
-_FEWEST = 20
+# Below so many documents nothing is chosen; below so many, settings change only for a
+# lead of so many standard errors; below so many, the search starts from two places.
+_FEWEST, _FEW, _SURE, _SEVERAL = 20, 300, 2.0, 2_000
 # Of more documents so many are drawn by lot to choose on: fewer if their entries times
 # classes exceed the limit, but never fewer than the least. Whether vectors help, and
 # how sure the scores are, is then asked of a larger sample.
@@ -42,9 +43,9 @@ _MOST, _MOST_ENTRIES, _LEAST = 12_000, 1.5e8, 1_500
 _MANY, _MANY_ENTRIES = 50_000, 1.5e9
 # A quarter of the documents is held out; of fewer documents, several times.
 _REPEATS = ((300, 8), (2_000, 3))
-# Scores become log-odds by this factor where nothing is known, and pseudo-documents
-# that hold the factor there.
-_SCALE, _SCALE_STRENGTH = 3.0, 2.0
+# Scores become log-odds by this factor where nothing is known: of a choice between yes
+# and no, and between more. Pseudo-documents hold the factor there.
+_SCALE_OF_TWO, _SCALE, _SCALE_STRENGTH = 1.5, 3.0, 2.0
 # What is added to the documents with a term, in a class and in the rest.
 _SMOOTHING = 2.0
 
@@ -57,6 +58,10 @@ class Settings:
     prior: bool = False
     words: float = WORDS[0]
     vectors: float = VECTORS[0]
+
+
+# Where documents are few: the meaning of words that never met a label counts most.
+_OF_FEW = {"words": 1.0, "vectors": 2.0}
 
 
 @dataclass(frozen=True, eq=False)
@@ -319,7 +324,8 @@ class Judged:
 
     settings: Settings
     scores: FloatMatrix
-    loss: float
+    losses: FloatVector
+    """The log loss of each."""
     scale: float
     """The factor that makes the scores log-odds."""
 
@@ -329,7 +335,7 @@ class Choice:
     """The settings that were best, and what they were judged by."""
 
     settings: Settings
-    scale: float = _SCALE
+    scale: float
     held_out: IntVector | None = None
     """Documents of the task that were held out; None: nothing was."""
     scores: FloatMatrix | None = None
@@ -349,14 +355,17 @@ def choose(
     ``strata`` is the class to spread each document by; a ``group`` of copies is held
     out together. Settings that are ``fixed`` are not chosen.
     """
-    usual = Settings(**fixed)
+    of_few = Settings(**{**_OF_FEW, **fixed})
+    unknown = Choice(of_few, usual_scale(task.truth.shape[1]))
     if len(task) < _FEWEST:
-        return Choice(usual)
+        return unknown
     few = _by_lot(task, _MOST, _MOST_ENTRIES, seed)
     trials = _Trials(task, few, strata, group, tol, seed)
     if not len(trials.held_out):
-        return Choice(usual)
-    best = trials.best(usual, fixed)
+        return unknown
+    starts = [of_few] if len(few) < _SEVERAL else []
+    starts += [Settings(**fixed)] if len(few) >= _FEW else []
+    best = min((trials.best(start, fixed) for start in starts), key=_loss)
     if len(few) < len(task):
         many = _by_lot(task, _MANY, _MANY_ENTRIES, seed)
         trials = _Trials(task, many, strata, group, tol, seed)
@@ -420,35 +429,51 @@ class _Trials:
         self.trains = [sample.take(np.flatnonzero(~out)) for out in splits]
         self.tests = [sample.views.take(np.flatnonzero(out)) for out in splits]
         self.truth, self.weight = sample.truth[held_out], sample.weight[held_out]
+        self.has_vectors = sample.views.dense.shape[1] > 0
         self.tol, self.seed = tol, seed
+        self.few = len(rows) < _FEW
 
     def best(self, usual: Settings, fixed: Mapping[str, Any]) -> Judged:
         """Try strengths, then other ratios, words and vectors at the best strength."""
-        first = usual if "prior" in fixed else replace(usual, prior=True)
+        first = usual
+        if "prior" not in fixed and not self.few:
+            first = replace(usual, prior=True)
         strengths: Sequence[float] = (usual.C,) if "C" in fixed else STRENGTHS
         best = self._path(first, strengths)
-        strengths = (best.settings.C,) if "C" in fixed else _near(best.settings.C)
+        strengths = (
+            (best.settings.C,)
+            if "C" in fixed
+            else (best.settings.C, 3.0 * best.settings.C)
+        )
         for prior in (first.prior,) if "prior" in fixed else (True, False):
             for words in (first.words,) if "words" in fixed else WORDS:
                 if (prior, words) != (first.prior, first.words):
                     other = replace(best.settings, prior=prior, words=words)
-                    best = min(best, self._path(other, strengths), key=_loss)
-        if "vectors" not in fixed and self._has_vectors():
-            for vectors in VECTORS[1:]:
-                other = replace(best.settings, vectors=vectors)
-                best = min(best, self._path(other, (other.C,)), key=_loss)
+                    best = self._better(best, self._path(other, strengths))
+        if "vectors" not in fixed and self.has_vectors:
+            for vectors in VECTORS:
+                if vectors != best.settings.vectors:
+                    other = replace(best.settings, vectors=vectors)
+                    best = self._better(best, self._path(other, (other.C,)))
         return best
+
+    def _better(self, best: Judged, other: Judged) -> Judged:
+        """The one with the smaller loss; of few documents by a lead that is sure."""
+        if not self.few:
+            return min(best, other, key=_loss)
+        # What is held out several times is one document still.
+        _, place = np.unique(self.held_out, return_inverse=True)
+        lead = np.bincount(place, best.losses - other.losses) / np.bincount(place)
+        error = lead.std() / np.sqrt(len(lead))
+        return other if lead.mean() > _SURE * error else best
 
     def best_vectors(self, chosen: Settings, fixed: Mapping[str, Any]) -> Judged:
         """The chosen settings, or the same without vectors."""
         best = self._path(chosen, (chosen.C,))
-        if chosen.vectors and "vectors" not in fixed and self._has_vectors():
+        if chosen.vectors and "vectors" not in fixed and self.has_vectors:
             without = self._path(replace(chosen, vectors=0.0), (chosen.C,))
             best = min(best, without, key=_loss)
         return best
-
-    def _has_vectors(self) -> bool:
-        return bool(self.trains[0].views.dense.shape[1])
 
     def _path(self, settings: Settings, strengths: Sequence[float]) -> Judged:
         """Try rising strengths until the loss rises twice in a row; take the best."""
@@ -460,7 +485,7 @@ class _Trials:
             parts = zip(machines, self.tests, strict=True)
             scores = np.concatenate([one.scores(test) for one, test in parts])
             every.append(self._judged(replace(settings, C=strength), scores))
-            losses = [judged.loss for judged in every[-3:]]
+            losses = [_loss(judged) for judged in every[-3:]]
             if len(losses) == 3 and losses[0] < losses[1] < losses[2]:
                 break
         return min(every, key=_loss)
@@ -469,17 +494,13 @@ class _Trials:
         choices, own, weight = as_choices(scores, self.truth, self.weight)
         scale = fitted_scale(choices, own, weight)
         log_proba = log_normalize(scale * choices)[np.arange(len(own)), own]
-        loss = -float(weight @ log_proba) / float(weight.sum())
-        return Judged(settings, scores, loss, scale)
+        losses = -(weight * log_proba).reshape(len(scores), -1).sum(axis=1)
+        losses /= float(weight.sum()) / len(scores)
+        return Judged(settings, scores, losses, scale)
 
 
 def _loss(judged: Judged) -> float:
-    return judged.loss
-
-
-def _near(strength: float) -> tuple[float, float]:
-    """A strength and three times as much."""
-    return strength, 3.0 * strength
+    return float(judged.losses.mean())
 
 
 def as_choices(
@@ -495,14 +516,20 @@ def as_choices(
     return np.stack([-flat, flat], axis=1), own, np.repeat(weight, scores.shape[1])
 
 
+def usual_scale(n_choices: int) -> float:
+    """The factor that makes scores log-odds where no document says more."""
+    return _SCALE_OF_TWO if n_choices <= 2 else _SCALE
+
+
 def fitted_scale(scores: FloatMatrix, own: IntVector, weight: FloatVector) -> float:
     """The factor on the scores with the best log loss, drawn to its usual value."""
+    usual = usual_scale(scores.shape[1])
     temperature = fitted_temperature(
-        _SCALE * scores,
+        usual * scores,
         own,
         weight * (len(own) / weight.sum()),
         softened=False,
         pull=_SCALE_STRENGTH,
         bounds=(-4.0, 4.0),
     )
-    return _SCALE / (temperature or 1.0)
+    return usual / (temperature or 1.0)
