@@ -31,8 +31,8 @@ LABELS = ["wet" if i % 2 else "cold" for i in range(36)]
 LIMITS = {
     "multinomial fit": (75, 45),
     "multinomial predict": (31, 11),
-    "softmax fit": (182, 118),
-    "auto fit": (210, 500),
+    "softmax fit": (182, 122),
+    "auto fit": (210, 505),
     "one request": (60, 12),
 }
 
