@@ -66,7 +66,7 @@ class PartCounter {
 
     void document(const Text& t) {
         if (base_ > 0x7FFFFFFF) { // before the marks run over
-            reader.symbols.clear_marks();
+            reader.clear_marks();
             base_ = 0;
         }
         size_ = 0;

@@ -41,7 +41,7 @@ class PartSums {
     TermReader reader;
     std::vector<ClassSum> sums;
     std::vector<std::uint32_t> terms; // of each sum
-    std::vector<std::size_t> first; // of each class, and the end
+    std::vector<std::size_t> first;   // of each class, and the end
 
   private:
     void document(const Text& t, std::size_t class_start) {
@@ -174,8 +174,8 @@ EARMARK_WIDEST static void add_scaled_rows(const float* weights, std::size_t n_o
 // the order of their first occurrence, so that it does not depend on the threads.
 template <typename Weight> class Scorer {
   public:
-    Scorer(const Vocabulary& vocabulary, const Linear<Weight>& linear)
-        : reader_(vocabulary), counter_(vocabulary.n_columns()), linear_(linear) {
+    Scorer(const Vocabulary& vocabulary, const Linear<Weight>& linear, bool several)
+        : reader_(vocabulary, several), counter_(vocabulary.n_columns()), linear_(linear) {
         for (std::uint32_t count = 0; count < n_values; ++count) values_[count] = tf_of(count);
     }
 
@@ -266,7 +266,7 @@ void score_texts(const Texts& texts, const Vocabulary& vocabulary, const Linear<
     n_threads = usable_threads(n_threads);
     const std::vector<std::size_t> bounds = texts.parts(n_threads);
     run_parts(n_threads, [&](std::size_t part) {
-        Scorer<Weight> scorer(vocabulary, linear);
+        Scorer<Weight> scorer(vocabulary, linear, texts.size() > 1);
         for (std::size_t row = bounds[part]; row < bounds[part + 1]; ++row) {
             texts.fetch(row + 1);
             n_tokens[row] = scorer.score(texts[row], scores + row * linear.n_outputs);

@@ -141,8 +141,9 @@ template <bool skip_single> void ascii_blocks(const char* in, std::size_t n, cha
 
 // EARMARK_NARROW_SCAN=1 keeps to the narrow registers: the tests compare both.
 inline bool has_wide_scan() {
-    static const bool has = !std::getenv("EARMARK_NARROW_SCAN") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vbmi") &&
-                            __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("bmi2");
+    static const bool has = !std::getenv("EARMARK_NARROW_SCAN") && __builtin_cpu_supports("avx512bw") &&
+                            __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2") &&
+                            __builtin_cpu_supports("bmi2");
     return has;
 }
 
@@ -232,6 +233,48 @@ template <typename Use> void each_code_point(const Text& t, Use use) {
 
 // ---- the analyzers ----------------------------------------------------------
 
+constexpr std::size_t batch = 4096; // character n-grams handed on at a time
+
+// Character n-grams of a chunk of text, which gets a blank at both ends.
+class Pieces {
+  public:
+    // use(bytes, spans, n), as often as needed; reads no bytes but those of the span.
+    template <typename Use> void each(const char* bytes, Span chunk, const Scan& scan, Use& use) {
+        const std::size_t n_bytes = chunk.length() + 2;
+        if (bytes_.size() < n_bytes + over_read) bytes_.resize(2 * n_bytes + over_read);
+        if (starts_.size() < n_bytes + 1) starts_.resize(2 * n_bytes + 1);
+        char* const own = bytes_.data();
+        own[0] = own[n_bytes - 1] = ' ';
+        std::memcpy(own + 1, bytes + chunk.start, chunk.length());
+        n_spans_ = 0;
+        std::size_t n_points = 0;
+        for (std::uint32_t k = 0; k < n_bytes; ++k) {
+            starts_[n_points] = k;
+            n_points += (static_cast<unsigned char>(own[k]) & 0xC0) != 0x80;
+        }
+        starts_[n_points] = n_bytes;
+        for (std::size_t n = scan.min_n; n <= scan.max_n; ++n) {
+            emit(0, std::min(n, n_points), use);
+            for (std::size_t k = 1; k + n <= n_points; ++k) emit(k, k + n, use);
+            if (n >= n_points) break; // a short word counts once
+        }
+        use(own, spans_.data(), n_spans_);
+    }
+
+  private:
+    template <typename Use> void emit(std::size_t first, std::size_t last, Use& use) {
+        spans_[n_spans_++] = {starts_[first], starts_[last]};
+        if (n_spans_ < batch) return;
+        use(bytes_.data(), spans_.data(), n_spans_);
+        n_spans_ = 0;
+    }
+
+    std::vector<char> bytes_;
+    std::vector<std::uint32_t> starts_; // of its characters, and the end
+    std::vector<Span> spans_ = std::vector<Span>(batch);
+    std::size_t n_spans_ = 0;
+};
+
 // Turns documents into spans. `use(bytes, spans, n)` is called once a document
 // for words, and as often as needed for character n-grams.
 class Scanner {
@@ -245,16 +288,18 @@ class Scanner {
         } else if (scan_.analyzer == Analyzer::words_and_marks) {
             words_and_marks(t);
         } else {
-            room(std::size_t(t.length) * 4 + 8);
-            if (spans_.size() < batch) spans_.resize(batch);
             scan_.analyzer == Analyzer::chars ? chars(t, use) : chars_in_words(t, use);
         }
         use(bytes_.data(), spans_.data(), n_spans_);
     }
 
-  private:
-    static constexpr std::size_t batch = 4096; // character n-grams handed on at a time
+    // Of character n-grams inside words: use(bytes, chunks, n) for what stands between spaces.
+    template <typename Use> void run_chunks(const Text& t, Use use) {
+        chunks(t);
+        use(bytes_.data(), spans_.data(), n_spans_);
+    }
 
+  private:
     void room(std::size_t n) {
         if (bytes_.size() < n + 64 + over_read) bytes_.resize(n + n / 2 + 64 + over_read);
     }
@@ -434,6 +479,8 @@ class Scanner {
 
     // Every stretch of n characters; runs of two or more spaces became one blank.
     template <typename Use> void chars(const Text& t, Use& use) {
+        room(std::size_t(t.length) * 4 + 8);
+        if (spans_.size() < batch) spans_.resize(batch);
         char* const base = bytes_.data();
         char* out = base;
         starts_.clear();
@@ -462,47 +509,36 @@ class Scanner {
             for (std::size_t k = 0; k + n <= n_points; ++k) emit(k, k + n, use);
     }
 
-    // The same inside each word, which gets a blank at both ends.
+    // The same inside each chunk, which gets a blank at both ends.
     template <typename Use> void chars_in_words(const Text& t, Use& use) {
-        char* const base = bytes_.data();
-        char* out = base;
-        bool in_word = false;
-        auto put = [&](std::uint32_t c) {
-            starts_.push_back(out - base);
-            out = put_utf8(out, c);
-        };
-        auto close = [&] {
-            put(' ');
-            starts_.push_back(out - base);
-            word_ngrams(use);
-            in_word = false;
-        };
-        each_code_point(t, [&](std::uint32_t c, std::uint8_t flags) {
-            if (flags & is_space) {
-                if (in_word) close();
-                return;
-            }
-            if (!in_word) {
-                starts_.clear();
-                // Earlier words may still be waiting in spans_: write behind them.
-                put(' ');
-                in_word = true;
-            }
-            put(c);
-        });
-        if (in_word) close();
+        chunks(t);
+        for (std::size_t k = 0; k < n_spans_; ++k) pieces_.each(bytes_.data(), spans_[k], scan_, use);
+        n_spans_ = 0;
     }
 
-    template <typename Use> void word_ngrams(Use& use) {
-        const std::size_t n_points = starts_.size() - 1;
-        for (std::size_t n = scan_.min_n; n <= scan_.max_n; ++n) {
-            emit(0, std::min(n, n_points), use);
-            for (std::size_t k = 1; k + n <= n_points; ++k) emit(k, k + n, use);
-            if (n >= n_points) break; // a short word counts once
-        }
+    // Everything between two spaces.
+    void chunks(const Text& t) {
+        room(std::size_t(t.length) * 4);
+        if (spans_.size() < t.length / 2 + 1) spans_.resize(t.length + 1);
+        char* const base = bytes_.data();
+        char* out = base;
+        Span* next = spans_.data();
+        bool inside = false;
+        each_code_point(t, [&](std::uint32_t c, std::uint8_t flags) {
+            if (flags & is_space) {
+                inside = false;
+                return;
+            }
+            if (!inside) *next++ = {std::uint32_t(out - base), 0};
+            inside = true;
+            out = put_utf8(out, c);
+            next[-1].stop = out - base;
+        });
+        n_spans_ = next - spans_.data();
     }
 
     Scan scan_;
+    Pieces pieces_; // of chunks
     std::vector<char> bytes_;
     std::vector<std::uint32_t> starts_; // of code points in bytes_, and the end
     std::vector<Span> spans_;           // the first n_spans_ count

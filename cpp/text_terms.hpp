@@ -1,6 +1,7 @@
 // From documents to numbered terms: reading one part, merging the parts.
 #pragma once
 
+#include "text_chunks.hpp"
 #include "text_symbols.hpp"
 
 namespace text {
@@ -13,6 +14,7 @@ class TermReader {
         : symbols(scan.joins_words() ? scan.max_n : 1, stop_words), scan_(scan), scanner_(scan) {}
 
     template <typename Use> void read(const Text& t, Use use) {
+        if (scan_.analyzer == Analyzer::chars_in_words) return pieces(t, use);
         const bool counts_words = !scan_.joins_words() || scan_.min_n <= 1;
         words_.clear();
         scanner_.run(t, [&](const char* bytes, const Span* spans, std::size_t n) {
@@ -25,7 +27,48 @@ class TermReader {
 
     Symbols symbols;
 
+    void clear_marks() {
+        symbols.clear_marks();
+        for (Place& place : of_pieces_) place.mark = 0;
+    }
+
   private:
+    // Pieces of words: those of each chunk are looked up once.
+    template <typename Use> void pieces(const Text& t, Use& use) {
+        scanner_.run_chunks(t, [&](const char* bytes, const Span* spans, std::size_t n) {
+            chunks_.each(
+                bytes, spans, n,
+                [&](Span chunk, std::vector<std::uint32_t>& ids) {
+                    auto add = [&](const char* own, const Span* grams, std::size_t n_grams) {
+                        look_up(own, grams, n_grams, ids);
+                    };
+                    piece_scan_.each(bytes, chunk, scan_, add);
+                    return 0;
+                },
+                [&](const std::uint32_t* ids, std::size_t n_ids, std::size_t) {
+                    Place* places[look_ahead];
+                    for (std::size_t begin = 0; begin < n_ids; begin += look_ahead) {
+                        const std::size_t m = std::min(look_ahead, n_ids - begin);
+                        for (std::size_t k = 0; k < m; ++k) places[k] = &of_pieces_[ids[begin + k]];
+                        use(places, m);
+                    }
+                });
+        });
+    }
+
+    // The symbols of some terms, stop words left out.
+    void look_up(const char* bytes, const Span* spans, std::size_t n, std::vector<std::uint32_t>& ids) {
+        Place* places[look_ahead];
+        for (std::size_t begin = 0; begin < n; begin += look_ahead) {
+            const std::size_t m = std::min(look_ahead, n - begin);
+            symbols.expect_words(m);
+            find(bytes, spans + begin, m, places);
+            for (std::size_t k = 0; k < m; ++k)
+                if (places[k]->id != none) ids.push_back(places[k]->id);
+        }
+        while (of_pieces_.size() < symbols.size()) of_pieces_.push_back({std::uint32_t(of_pieces_.size()), 0});
+    }
+
     template <bool counts, typename Use> void strings(const char* bytes, const Span* spans, std::size_t n, Use& use) {
         Place* places[look_ahead];
         for (std::size_t begin = 0; begin < n; begin += look_ahead) {
@@ -72,6 +115,9 @@ class TermReader {
 
     Scan scan_;
     Scanner scanner_;
+    Pieces piece_scan_;
+    ChunkLists chunks_;                        // symbols of the pieces of a chunk
+    std::vector<Place> of_pieces_;             // by symbol
     std::vector<std::uint32_t> words_, grams_; // symbols at each place of the document
 };
 

@@ -3,14 +3,15 @@
 
 #include "text_count.hpp"
 
+#include <optional>
+
 namespace text {
 
 class Vocabulary {
   public:
     // Term k of `terms` (UTF-8) is column k.
     Vocabulary(const std::vector<std::string>& terms, const Scan& scan, const std::vector<std::string>& stop_words)
-        : scan_(scan), symbols_(scan.joins_words() ? scan.max_n : 1, stop_words),
-          n_columns_(terms.size()) {
+        : scan_(scan), symbols_(scan.joins_words() ? scan.max_n : 1, stop_words), n_columns_(terms.size()) {
         has_pairs() ? add_ngrams(terms) : add_strings(terms);
     }
 
@@ -94,13 +95,17 @@ class Vocabulary {
 // the terms that have a column.
 class ColumnReader {
   public:
-    explicit ColumnReader(const Vocabulary& vocabulary)
+    // Of several documents, what words are made of is looked up once.
+    ColumnReader(const Vocabulary& vocabulary, bool several)
         : vocabulary_(vocabulary), scan_(vocabulary.scan()), scanner_(vocabulary.scan()),
-          counts_words_(!scan_.joins_words() || scan_.min_n <= 1) {}
+          counts_words_(!scan_.joins_words() || scan_.min_n <= 1) {
+        if (several && scan_.analyzer == Analyzer::chars_in_words) chunks_.emplace();
+    }
 
     template <typename Use> void read(const Text& t, Use use) {
         words_.clear();
         n_terms_ = 0;
+        if (chunks_) return pieces(t, use);
         scanner_.run(t, [&](const char* bytes, const Span* spans, std::size_t n) { strings(bytes, spans, n, use); });
         if (!vocabulary_.has_pairs()) return;
         grams_ = words_;
@@ -111,6 +116,31 @@ class ColumnReader {
     std::size_t n_terms() const { return n_terms_; }
 
   private:
+    // Pieces of words, chunk by chunk.
+    template <typename Use> void pieces(const Text& t, Use& use) {
+        auto look_up = [&](const char* bytes, Span chunk, std::vector<std::uint32_t>& columns) {
+            const std::size_t before = n_terms_;
+            auto add = [&](const std::uint32_t* known, std::size_t n) {
+                columns.insert(columns.end(), known, known + n);
+            };
+            auto find = [&](const char* own, const Span* grams, std::size_t n) { strings(own, grams, n, add); };
+            piece_scan_.each(bytes, chunk, scan_, find);
+            const std::size_t n_pieces = n_terms_ - before;
+            n_terms_ = before;
+            return n_pieces;
+        };
+        scanner_.run_chunks(t, [&](const char* bytes, const Span* spans, std::size_t n) {
+            chunks_->each(
+                bytes, spans, n,
+                [&](Span chunk, std::vector<std::uint32_t>& columns) { return look_up(bytes, chunk, columns); },
+                [&](const std::uint32_t* columns, std::size_t n_known, std::size_t n_pieces) {
+                    n_terms_ += n_pieces;
+                    for (std::size_t k = 0; k < n_known; k += look_ahead)
+                        use(columns + k, std::min(look_ahead, n_known - k));
+                });
+        });
+    }
+
     template <typename Use> void strings(const char* bytes, const Span* spans, std::size_t n, Use& use) {
         const StringTable& table = vocabulary_.words();
         const Place* places[look_ahead];
@@ -162,6 +192,8 @@ class ColumnReader {
     Scan scan_;
     Scanner scanner_;
     bool counts_words_;
+    Pieces piece_scan_;
+    std::optional<ChunkLists> chunks_; // columns of the pieces of a chunk
     std::size_t n_terms_ = 0;
     std::vector<std::uint32_t> words_, grams_; // symbols at each place; none: not in the vocabulary
     std::uint32_t columns_[look_ahead + 1];
@@ -250,7 +282,7 @@ class ColumnCounts : public RowMatrix {
         : RowMatrix(n_threads), totals(texts.size()) {
         const std::vector<std::size_t> bounds = texts.parts(rows_.size());
         run_parts(rows_.size(), [&](std::size_t part) {
-            ColumnReader reader(vocabulary);
+            ColumnReader reader(vocabulary, texts.size() > 1);
             ColumnCounter counter(vocabulary.n_columns());
             RowSorter sorter(vocabulary.n_columns());
             for (std::size_t k = bounds[part]; k < bounds[part + 1]; ++k) {

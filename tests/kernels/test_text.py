@@ -90,6 +90,33 @@ def test_compiled_counts_equal_plain_counts(scan, monkeypatch):
 
 
 @needs_extension
+def test_pieces_of_words_that_recur_equal_plain_ones(monkeypatch):
+    scan = Scan("char_wb", (2, 5))
+    long, words = "long" * 30, ["Ab", "aba", "ΟΔΟΣ", "a", "tail\U0001f600"]
+    texts = [f"{words[k % 5]} {long} {words[k % 3]}  {words[k % 5]}" for k in range(40)]
+    compiled, known = counted(texts, scan), TermTable(["ab", "lon", " a ", "οδ"])
+    columns = ScannedTexts(texts, scan).count_columns(known)
+    monkeypatch.setenv("EARMARK_NO_NATIVE", "1")
+    assert_all_equal(compiled, counted(texts, scan))
+    plain = TokenLists(texts, plain_analyzer(scan)).count_columns(known)
+    assert_all_equal([*columns[0], columns[1]], [*plain[0], plain[1]])
+
+
+@needs_extension
+def test_pieces_of_more_words_than_are_remembered_are_counted():
+    numbers = [f"{k:x}" for k in range(530_000)]
+    texts = [" ".join(numbers), "82000 7f 82000", "7f"]
+    known = TermTable(["7f", " 82"])
+    (indptr, _, counts), _ = ScannedTexts(texts, Scan("char_wb", (2, 3))).count_columns(
+        known
+    )
+    of_all = [sum(f" {n} ".count("7f") for n in numbers)]
+    of_all.append(sum(n.startswith("82") for n in numbers))
+    assert indptr.tolist() == [0, 2, 4, 5]
+    assert counts.tolist() == [*of_all, 1, 2, 1]
+
+
+@needs_extension
 @pytest.mark.parametrize("scan", SCANS)
 @pytest.mark.parametrize("n_threads", [2, 3, 20])
 def test_threads_do_not_change_a_byte(scan, n_threads):

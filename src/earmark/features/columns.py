@@ -566,7 +566,8 @@ class ColumnsTemplate:
             counts, n_unknown = _learned(counter, kind, documents)
             weighting = self.weighting
             if weighting is not None:
-                weighting = clone(weighting).fit(canonical_rows(counts))
+                counts = canonical_rows(counts)  # once for both
+                weighting = clone(weighting).fit(counts)
             block = Block(kind, None, counter, weighting, int(counts.shape[1]))
             rows = block.weighed(counts, n_unknown)
             # Rows of pieces have many entries; single precision is enough to learn.
