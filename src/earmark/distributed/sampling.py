@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -23,9 +23,18 @@ from earmark.inputs.regions import ONE_REGION, RegionTexts
 from earmark.kernels.term_merge import PackedTerms, pack_terms, unpack_terms
 from earmark.typing import BoolVector, IntVector
 
-# What learning from a document costs in memory: its vectors in every view, and its
-# words. Measured with the views of short texts, which are the largest.
-_BYTES_EACH, _BYTES_PER_BYTE = 20_000, 4
+
+class _Cost(NamedTuple):
+    """Bytes of memory that learning from a document takes."""
+
+    each: int
+    per_byte: int
+    """For each byte of its text."""
+
+
+# Labelled ones: words and pieces, counted and weighed. Others: vectors in every view,
+# measured on short texts, which take most.
+_LABELLED, _UNLABELLED = _Cost(5_000, 75), _Cost(20_000, 4)
 _SHARE = 0.7
 _USUAL_MEMORY = 2_000_000_000
 # Lots are below this.
@@ -71,7 +80,7 @@ class DrawnDocuments:
         columns = {name: unpack_terms(self._packed(name)) for name in regions}
         return columns[ONE_REGION] if list(columns) == [ONE_REGION] else columns
 
-    def joined(self, other: DrawnDocuments, room: int) -> DrawnDocuments:
+    def joined(self, other: DrawnDocuments, cost: _Cost, room: int) -> DrawnDocuments:
         """These and others, by the smallest lots that cost no more than ``room``."""
         names = dict.fromkeys((*self.texts, *other.texts))
         both = DrawnDocuments(
@@ -85,15 +94,15 @@ class DrawnDocuments:
             self.n_seen + other.n_seen,
             min(self.limit, other.limit),
         )
-        return both._within(room)
+        return both._within(cost, room)
 
-    def _within(self, room: int) -> DrawnDocuments:
+    def _within(self, cost: _Cost, room: int) -> DrawnDocuments:
         order = np.argsort(self.lot, kind="stable")
         order = order[self.lot[order] < self.limit]
-        cost = np.full(len(order), _BYTES_EACH, dtype=np.int64)
+        taken = np.full(len(order), cost.each, dtype=np.int64)
         for _, ends in self.texts.values():
-            cost += _BYTES_PER_BYTE * np.diff(ends)[order]
-        n_fitting = int(np.count_nonzero(np.cumsum(cost) <= room))
+            taken += cost.per_byte * np.diff(ends)[order]
+        n_fitting = int(np.count_nonzero(np.cumsum(taken) <= room))
         if n_fitting == len(self):
             return self
         some = self._at(order[:n_fitting])
@@ -141,8 +150,8 @@ class Sample:
 
     def merge(self, other: Sample) -> Self:
         """Let the documents of other parts, or of other batches, take part."""
-        self.labelled = self.labelled.joined(other.labelled, self.room)
-        self.pool = self.pool.joined(other.pool, self.room)
+        self.labelled = self.labelled.joined(other.labelled, _LABELLED, self.room)
+        self.pool = self.pool.joined(other.pool, _UNLABELLED, self.room)
         mine, theirs = self.classes, other.classes
         labels = {**mine, **theirs}
         self.classes = {
