@@ -143,12 +143,12 @@ def test_labels_that_have_no_room_are_drawn_by_lot(model, tmp_path):
 
 
 def test_a_class_of_which_nothing_was_drawn_is_named(tmp_path):
-    corpus = Corpus(3000, seed=3)
+    corpus = Corpus(6000, seed=3)
     corpus.labels[1234] = "rare"
     folder = corpus.write(tmp_path / "parts", 4)
-    # 25 MB have room for about half of them; of some seeds the lot spares the one.
+    # 50 MB have room for about half of them; of some seeds the lot spares the one.
     said = [
-        fit(TextClassifier(random_state=seed), folder, memory="25MB").summary()
+        fit(TextClassifier(random_state=seed), folder, memory="50MB").summary()
         for seed in range(4)
     ]
     missing = ["no document of rare was drawn" in summary for summary in said]
