@@ -10,10 +10,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.naive_bayes import GaussianNB
 
 from earmark import TextClassifier
+from earmark.documents import support_corpus
 from earmark.evaluation import Report, learning_curve
 from earmark.evaluation.learning_curve import PowerLaw, fit_power_laws
 from earmark.exceptions import DataError
 from earmark.folds import nested_order, stratified_split
+from earmark.models import linear
+from earmark.models.shared import machines
 
 SIZES = np.array([20, 40, 80, 160, 320, 640])
 
@@ -161,3 +164,23 @@ def test_a_missing_text_is_named_by_its_own_row():
     texts[33] = None
     with pytest.raises(DataError, match="33"):
         learning_curve(TextClassifier("multinomial"), texts, ["a", "b"] * 20)
+
+
+def test_settings_are_chosen_in_the_first_repetition_only(monkeypatch):
+    asked = []
+    real = machines.choose
+
+    def choose(task, strata, group, fixed, *more):
+        asked.append(dict(fixed))
+        return real(task, strata, group, fixed, *more)
+
+    monkeypatch.setattr(linear, "choose", choose)
+    corpus = support_corpus()
+    texts, labels = corpus.texts, corpus.labels
+    classifier = TextClassifier(encoder=None)
+    curve = learning_curve(classifier, texts, labels, sizes=[40, 90], n_repeats=3)
+    assert curve.scores.shape == (3, 2)
+    assert [bool(fixed) for fixed in asked] == [False] * 2 + [True] * 4
+    # Each size keeps its own.
+    assert asked[2] == asked[4]
+    assert asked[3] == asked[5]

@@ -17,6 +17,7 @@ from sklearn.svm import LinearSVC
 
 import earmark
 from earmark import TextClassifier
+from earmark.documents import support_corpus
 from earmark.exceptions import (
     DataError,
     EarmarkError,
@@ -732,3 +733,16 @@ def test_features_that_the_counter_has_not_got_are_named():
     model = TextClassifier("multinomial", features={"ngram": 2})
     with pytest.raises(TypeError, match=r"ngram_range.* or substitutions, got 'ngram'"):
         model.fit(["a cat", "a dog"], ["x", "y"])
+
+
+def test_a_settled_classifier_takes_the_settings_that_were_chosen():
+    corpus = support_corpus()
+    first = TextClassifier(encoder=None).fit(corpus.texts, corpus.labels)
+    again = first.settled().fit(corpus.texts, corpus.labels)
+    assert again.model_.settings_ == first.model_.settings_
+    assert first.model_.settings_["C"] == again.model_.C
+    assert_array_equal(again.predict(corpus.texts), first.predict(corpus.texts))
+    counted = TextClassifier("multinomial", features={"min_df": 2})
+    assert counted.fit(corpus.texts, corpus.labels).settled().get_params() == (
+        counted.get_params()
+    )

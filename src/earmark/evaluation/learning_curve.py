@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from typing import Any
 
 import numpy as np
 from joblib import delayed
@@ -23,6 +21,8 @@ from earmark.inputs.labels import (
     right_answers,
 )
 from earmark.inputs.texts import as_texts
+from earmark.parameters import offers
+from earmark.progress import tracked
 from earmark.tables import text_table
 from earmark.typing import (
     ArrayLike,
@@ -229,7 +229,8 @@ def learning_curve(
     In each repetition a test part is held out, with the near-duplicates of its
     texts, and the estimator is fitted on growing beginnings of one shuffled,
     stratified order of the rest: the training sets are nested, so the curve is not
-    disturbed by their differences.
+    disturbed by their differences. What an estimator chooses by itself is chosen in
+    the first repetition, for each size anew.
 
     Parameters
     ----------
@@ -280,23 +281,36 @@ def learning_curve(
     steps = _sizes(sizes, y_index, test_size)
     groups = copied_texts(X)
 
-    def tasks() -> Iterator[Any]:
-        rng = np.random.default_rng(random_state)
-        for repeat in range(n_repeats):
-            train, held_out = stratified_split(y_index, test_size, rng, groups)
-            order = train[nested_order(y_index[train], rng)]
-            test = take(X, held_out), target[held_out]
-            for rows in (order[:size] for size in steps):
-                known = take(X, rows), target[rows], unlabelled
-                yield delayed(_judged)(estimator, known, test, random_state + repeat)
-
-    names = [f"{size:,} labels" for size in steps] * n_repeats
-    correct = all_fits(tasks(), names, n_jobs, progress)
-    repeats = [
-        np.stack(correct[start : start + len(steps)])
-        for start in range(0, len(correct), len(steps))
-    ]
+    rng = np.random.default_rng(random_state)
+    names = [f"{size:,} labels" for size in steps]
+    every, total = [estimator] * len(steps), n_repeats * len(steps)
+    repeats: list[Label] = []
+    for repeat in tracked("repetition", range(n_repeats), n_repeats):
+        train, held_out = stratified_split(y_index, test_size, rng, groups)
+        order = train[nested_order(y_index[train], rng)]
+        test = take(X, held_out), target[held_out]
+        tasks = (
+            delayed(_judged)(
+                one,
+                (take(X, order[:size]), target[order[:size]], unlabelled),
+                test,
+                random_state + repeat,
+                settle=repeat == 0,
+            )
+            for one, size in zip(every, steps, strict=True)
+        )
+        said = _later(progress, repeat * len(steps), total)
+        answers, settled = zip(*all_fits(tasks, names, n_jobs, said), strict=True)
+        repeats.append(np.stack(answers))
+        every = list(settled)
     return _summarized(steps, repeats, len(labels), level, random_state)
+
+
+def _later(report: Progress | None, done: int, total: int) -> Progress | None:
+    """Report some fits of many, of which so many are done."""
+    if report is None:
+        return None
+    return lambda n_done, _, name: report(done + n_done, total, name)
 
 
 def _sizes(sizes: ArrayLike | None, y_index: IntVector, test_size: float) -> IntVector:
@@ -327,10 +341,18 @@ def _judged(
     train: tuple[DocumentsLike, LabelsLike, DocumentsLike],
     test: tuple[DocumentsLike, LabelsLike],
     seed: int,
-) -> BoolVector:
-    """Which test documents are answered rightly after fitting."""
+    *,
+    settle: bool,
+) -> tuple[BoolVector, Estimator]:
+    """Which test documents are answered rightly after fitting, and what fits next.
+
+    With ``settle`` that is an estimator with the settings that this one has chosen.
+    """
     model = fitted_with(fresh(estimator, seed), *train)
-    return right_answers(as_labels(test[1]), as_labels(model.predict(test[0])))
+    if settle and offers(model, "settled"):
+        estimator = model.settled()
+    right = right_answers(as_labels(test[1]), as_labels(model.predict(test[0])))
+    return right, estimator
 
 
 def _summarized(

@@ -16,6 +16,7 @@ from typing import Annotated, Self
 
 import numpy as np
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -291,6 +292,12 @@ class LinearMachine(LogitClassifier):
         rows = np.flatnonzero(answer >= 0)
         log_proba = log_normalize(self.scale_ * _by_class(scores[answer[rows]]))
         self.left_out_ = rows, log_proba
+
+    def settled(self) -> Self:
+        """An unfitted copy that has the settings of this one, and chooses none."""
+        check_is_fitted(self)
+        copied: Self = clone(self).set_params(**self.settings_)
+        return copied
 
     # -- answering -----------------------------------------------------------
 
