@@ -1,16 +1,19 @@
-"""Build sdist and wheel, install each in an empty environment, and work with it.
+"""Build sdist and wheels, install each in an empty environment, and work with it.
 
 ``make release-check`` runs it: ``earmark demo --data``, train, predict, from a folder
-that has no source in it.
+that has no source in it. A wheel is built for each supported Python that is on this
+machine (on the PATH or under pyenv); the sdist is tried with the first of them.
 """
 
 from __future__ import annotations
 
 import os
+import re
+import shutil
 import subprocess
 import sys
 import tempfile
-import venv
+import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -32,10 +35,35 @@ def run(*command: object, cwd: Path) -> str:
     return done.stdout
 
 
-def use(package: Path, folder: Path) -> None:
+def pythons() -> list[str]:
+    """The interpreters on this machine, one for each version that is supported."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    named = (one.rpartition(" ")[2] for one in project["classifiers"])
+    versions = [name for name in named if re.fullmatch(r"3\.\d+", name)]
+    own, missing = f"3.{sys.version_info.minor}", []
+    paths = {own: sys.executable}
+    for version in versions:
+        candidates = [shutil.which(f"python{version}")]
+        candidates += sorted((Path.home() / ".pyenv/versions").glob(f"{version}.*/bin"))
+        for candidate in filter(None, candidates):
+            path = Path(candidate)
+            path = path / "python" if path.is_dir() else path
+            asked = [path, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"]
+            # A shim that leads nowhere is on the PATH as well.
+            told = subprocess.run(asked, capture_output=True, text=True, check=False)
+            if told.stdout.strip() == version:
+                paths.setdefault(version, str(path))
+        if version not in paths:
+            missing.append(version)
+    if missing:
+        print(f"not on this machine, not tried: Python {', '.join(missing)}")
+    return [paths[version] for version in versions if version in paths]
+
+
+def use(python: str, package: Path, folder: Path) -> None:
     """Install a package in an empty environment and work with it."""
     folder.mkdir()
-    venv.create(folder / "env", with_pip=True)
+    run(python, "-m", "venv", folder / "env", cwd=folder)
     scripts = folder / "env" / ("Scripts" if os.name == "nt" else "bin")
     run(scripts / "python", "-m", "pip", "install", "-q", package, cwd=folder)
     earmark = scripts / "earmark"
@@ -47,19 +75,41 @@ def use(package: Path, folder: Path) -> None:
     rows = (folder / "out.csv").read_text(encoding="utf-8").count("\n")
     code = "from earmark.kernels.backend import native; print(native() is not None)"
     compiled = run(scripts / "python", "-c", code, cwd=folder).strip()
-    print(f"{package.name}: trained, {rows - 1:,} predictions, compiled: {compiled}")
+    version = run(scripts / "python", "--version", cwd=folder).strip()
+    print(
+        f"{package.name}, {version}: trained, {rows - 1:,} predictions, "
+        f"compiled: {compiled}",
+        flush=True,
+    )
+    if compiled != "True":
+        sys.exit("the compiled kernels are not there")
 
 
 def main() -> None:
-    """Build both, use both."""
+    """Build all, use all."""
     with tempfile.TemporaryDirectory() as name:
         place = Path(name)
-        run(sys.executable, "-m", "build", "-q", "-o", place / "dist", ROOT, cwd=ROOT)
-        packages = sorted((place / "dist").iterdir())
-        if {one.suffix for one in packages} != {".whl", ".gz"}:
-            sys.exit(f"expected an sdist and a wheel, got {[p.name for p in packages]}")
-        for number, package in enumerate(packages):
-            use(package, place / str(number))
+        build = (sys.executable, "-m", "build", "-q", "-o", place / "dist")
+        run(*build, "--sdist", ROOT, cwd=ROOT)
+        (source,) = (place / "dist").iterdir()
+        every = pythons()
+        use(every[0], source, place / "source")
+        for number, python in enumerate(every):
+            wheels = place / f"wheel{number}"
+            run(
+                python,
+                "-m",
+                "pip",
+                "wheel",
+                "-q",
+                "--no-deps",
+                "-w",
+                wheels,
+                source,
+                cwd=ROOT,
+            )
+            (wheel,) = wheels.iterdir()
+            use(python, wheel, place / str(number))
 
 
 if __name__ == "__main__":

@@ -26,7 +26,6 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 from benchmarks import (  # noqa: E402
-    commands,
     default,
     estimates,
     few_labels_views,
@@ -86,7 +85,6 @@ def stored_tables(root: Path = ROOT) -> dict[str, str]:
         result = json.loads(module.RESULTS.read_text(encoding="utf-8"))
         tables[f"{name}/all"] = show(result)
     tables["estimates/all"] = estimates.table()
-    tables["commands/all"] = commands.table()
     tables["default/all"] = default.table()
     tables["few-labels-views/all"] = few_labels_views.table()
     tables["scale-model/all"] = scale_model.simulated()

@@ -105,13 +105,14 @@ def _overtaking(cells: Mapping[str, Any]) -> Table:
             name,
             number(cell["terms per document"], 0),
             f"{cell['terms shared by classes']:.0%}",
+            number(cell["chance"], 2),
             *(number(cell["accuracy"][m]["mean"]) for m in cell["accuracy"]),
             gain(cell["HONB - NB"]) + marks(cell["HONB - NB"]),
         ]
         for name, cell in cells.items()
     ]
     methods = list(next(iter(cells.values()))["accuracy"])
-    head = ["data", "terms", "shared", *methods, "HONB − NB"]
+    head = ["data", "terms", "shared", "chance", *methods, "HONB − NB"]
     title = "Why naive Bayes overtakes higher order"
     return Table("overtaking", title, head, rows, MARKS)
 
@@ -136,7 +137,8 @@ def draw(result: Mapping[str, Any], out: Path) -> None:
     cells = result["overtaking"]
     figure, (axis,) = panels(1, size=(7.5, 0.3 * len(cells) + 1.2))
     names = list(cells)
-    for shift, key in ((0.2, "HONB - NB"), (-0.2, "HONB - NB, present terms only")):
+    plain, fair = "HONB - NB", "HONB - NB, smoothed by size, present only"
+    for shift, key in ((0.2, plain), (-0.2, fair)):
         gains = [cells[name][key] for name in names]
         axis.barh(
             [i + shift for i in range(len(names))],

@@ -16,6 +16,7 @@ from earmark.models import (
     BernoulliNaiveBayes,
     ComplementNaiveBayes,
     GaussianNaiveBayes,
+    HigherOrderNaiveBayes,
     MultinomialNaiveBayes,
 )
 from earmark.models.shared import naive_bayes as count_model
@@ -84,6 +85,7 @@ def test_gaussian_answers_do_not_depend_on_the_unit_of_the_features(rng):
         MultinomialNaiveBayes(alpha=0),
         BernoulliNaiveBayes(alpha=0.5),
         BernoulliNaiveBayes(alpha=0),
+        BernoulliNaiveBayes(alpha=0.5, alpha_by_size=True),
         ComplementNaiveBayes(alpha=0.5),
         ComplementNaiveBayes(alpha=0),
         ComplementNaiveBayes(norm=True),
@@ -317,3 +319,34 @@ def test_weights_kept_sparse_say_what_dense_ones_say(model, rng, monkeypatch):
     few.partial_fit(X[:5], y[:5])
     dense = clone(model).fit(sparse.vstack([X, X[:5]]), np.r_[y, y[:5]])
     assert_allclose(few.predict_proba(X), dense.predict_proba(X), atol=1e-10)
+
+
+def test_smoothed_by_size_an_unseen_term_speaks_for_no_class(rng):
+    X = (rng.random((60, 8)) < 0.4).astype(float)
+    X[:, 7] = 0  # nobody has it
+    y = np.array(["few"] * 10 + ["many"] * 50)
+    plain = BernoulliNaiveBayes(alpha=0.7).fit(X, y)
+    fair = BernoulliNaiveBayes(alpha=0.7, alpha_by_size=True).fit(X, y)
+    few, many = np.exp(plain.feature_log_prob_[:, 7])
+    assert few > 3 * many
+    assert_allclose(*fair.feature_log_prob_[:, 7])
+    # By hand (NB9): alpha_c = .7 N_c / 30.
+    alpha = 0.7 * 10 / 30
+    counted = (X[:10].sum(axis=0) + alpha) / (10 + 2 * alpha)
+    assert_allclose(np.exp(fair.feature_log_prob_[0]), counted)
+    even = np.array(["a", "b"] * 30)
+    assert_array_equal(
+        BernoulliNaiveBayes(alpha_by_size=True).fit(X, even).predict_proba(X),
+        BernoulliNaiveBayes().fit(X, even).predict_proba(X),
+    )
+
+
+def test_paths_smoothed_by_size_have_equal_floors(rng):
+    X = (rng.random((60, 8)) < 0.4).astype(float)
+    X[:10, 7] = X[30:, 7] = 0
+    y = np.array(["few"] * 10 + ["some"] * 20 + ["many"] * 30)
+    fair = HigherOrderNaiveBayes(alpha_by_size=True).fit(X, y)
+    floor = fair.feature_log_prob_[:, 7]
+    assert_allclose(floor[0], floor[1])  # "few" and "many": no path has the term
+    plain = HigherOrderNaiveBayes().fit(X, y).feature_log_prob_[:, 7]
+    assert abs(plain[0] - plain[1]) > 1

@@ -13,6 +13,7 @@ from earmark.models.shared.naive_bayes import (
     Added,
     CountNaiveBayes,
     PresenceScores,
+    alphas,
     log_or_minus_inf,
 )
 from earmark.parameters import estimator
@@ -38,6 +39,10 @@ class BernoulliNaiveBayes(PresenceScores, CountNaiveBayes):
     alpha : float >= 0, default=1.0
         Smoothing: alpha documents with and alpha without every term are added to
         each class. 0 gives the maximum likelihood estimate.
+    alpha_by_size : bool, default=False
+        Give each class alpha in proportion to its number of documents, alpha in the
+        mean. Otherwise a term that no document has is most probable in the smallest
+        class.
     class_prior : None, "uniform" or array-like of shape (n_classes,), default=None
         Prior probabilities; None estimates them from the class sizes.
 
@@ -69,6 +74,7 @@ class BernoulliNaiveBayes(PresenceScores, CountNaiveBayes):
     """
 
     alpha: Added = 1.0
+    alpha_by_size: bool = False
     class_prior: ArrayLike | str | None = None
 
     def _training_rows(self, X: Matrix) -> SparseMatrix:
@@ -77,18 +83,22 @@ class BernoulliNaiveBayes(PresenceScores, CountNaiveBayes):
     def _derive(self) -> None:
         docs = self.statistics_.docs.astype(np.float64)
         self.class_log_prior_ = self._log_prior(docs)
-        total = docs + 2 * self.alpha
+        alpha = self._alphas(docs)
+        total = docs + 2 * alpha
         log_total = np.log(np.where(total > 0, total, 1.0))[:, None]
         # In place: these two are as large as all weights.
         present = self.statistics_.dense_presence()
         missing = docs[:, None] - present
         np.maximum(missing, 0.0, out=missing)
         for counts in (present, missing):
-            counts += self.alpha
+            counts += alpha[:, None]
             with np.errstate(divide="ignore"):
                 np.log(counts, out=counts)
             counts -= log_total  # NB2
         self._set_presence(present, missing)
+
+    def _alphas(self, docs: FloatVector) -> FloatVector:
+        return alphas(self.alpha, docs, by_size=self.alpha_by_size)
 
     @property
     def _keeps_sparse(self) -> bool:
@@ -110,18 +120,24 @@ class BernoulliNaiveBayes(PresenceScores, CountNaiveBayes):
         )
         docs = self.statistics_.docs.astype(np.float64)
         for c in np.unique(own):
-            frequency = self.statistics_.presence[[c]].toarray()[0].astype(np.float64)
             for w in np.unique(weight[own == c]):
                 mine = np.flatnonzero((own == c) & (weight == w))
-                likelihood[mine, c] = self._own_likelihood_without(
-                    rows[mine], frequency, docs[c], w
-                )
+                left = docs.copy()
+                left[c] -= w
+                alpha = self._alphas(left)
+                # Where alpha goes by size, that of all classes changes.
+                for k in range(len(docs)) if self.alpha_by_size else (c,):
+                    likelihood[mine, k] = self._likelihood_without(
+                        rows[mine], k, w if k == c else 0.0, alpha[k]
+                    )
         return likelihood
 
-    def _own_likelihood_without(
-        self, rows: SparseMatrix, frequency: FloatVector, docs: float, lost: float
+    def _likelihood_without(
+        self, rows: SparseMatrix, c: int, lost: float, alpha: float
     ) -> FloatVector:
-        """Log P(x|c) of documents whose own class loses their weight ``lost`` (NB8)."""
+        """Log P(x|c) of documents of which each takes ``lost`` from the class (NB8)."""
+        docs = float(self.statistics_.docs[c])
+        frequency = self.statistics_.presence[[c]].toarray()[0].astype(np.float64)
         # All absent terms change, as the class has fewer documents: their sum is made
         # once and corrected for each document's own terms.
         left = docs - lost
@@ -130,19 +146,19 @@ class BernoulliNaiveBayes(PresenceScores, CountNaiveBayes):
         open_terms = missing > -1e-9 * max(docs, 1.0)
         log_missing = np.zeros(len(frequency))
         log_missing[open_terms] = log_or_minus_inf(
-            np.maximum(missing[open_terms], 0.0) + self.alpha
+            np.maximum(missing[open_terms], 0.0) + alpha
         )
         certain = np.isneginf(log_missing)
         log_missing[certain] = 0.0
-        present = np.maximum(frequency - lost, 0.0) + self.alpha
+        present = np.maximum(frequency - lost, 0.0) + alpha
         change = log_or_minus_inf(present) - log_missing
-        log_total = np.log(max(left + 2 * self.alpha, np.finfo(float).tiny))
+        log_total = np.log(max(left + 2 * alpha, np.finfo(float).tiny))
         likelihood = np.asarray(rows @ change) + log_missing.sum()
         likelihood -= rows.shape[1] * log_total
         if certain.any():
             met = np.asarray(rows @ certain.astype(np.float64))
             likelihood[met < certain.sum()] = -np.inf
-        if left + 2 * self.alpha <= 0:
+        if left + 2 * alpha <= 0:
             likelihood[:] = np.where(row_lengths(rows) > 0, -np.inf, 0.0)
         return np.asarray(likelihood, dtype=np.float64)
 

@@ -23,6 +23,7 @@ from earmark.models.base.parted import (
 from earmark.models.shared.naive_bayes import (
     Added,
     PresenceScores,
+    alphas,
     is_mostly_nothing,
 )
 from earmark.models.shared.paths import (
@@ -160,6 +161,8 @@ class HigherOrderNaiveBayes(PresenceScores):
     alpha : float >= 0, default=1.0
         Smoothing: alpha paths with and alpha without every term are added to
         each class.
+    alpha_by_size : bool, default=False
+        Give each class alpha in proportion to its number of paths, alpha in the mean.
     unlabelled_weight : float in [0, 1], default=0.0
         What a path counts that leads through documents of the class and through
         documents given as ``unlabelled``; 0 leaves those out.
@@ -223,6 +226,7 @@ class HigherOrderNaiveBayes(PresenceScores):
     pure: bool = False
     prior: Literal["paths", "documents", "uniform"] = "paths"
     alpha: Added = 1.0
+    alpha_by_size: bool = False
     unlabelled_weight: Share = 0.0
     keep_documents: bool = False
 
@@ -384,7 +388,12 @@ class HigherOrderNaiveBayes(PresenceScores):
             self.seen_,
         )
         self.class_log_prior_ = paths.log_prior(self.prior)
-        self._set_presence(*paths.log_probabilities(self.alpha))
+        alpha = alphas(
+            self.alpha,
+            self.path_total_.astype(np.float64),
+            by_size=self.alpha_by_size,
+        )
+        self._set_presence(*paths.log_probabilities(alpha))
 
     def _validated(self, X: MatrixLike) -> Matrix:
         return presence(canonical_rows(super()._validated(X)))

@@ -301,6 +301,17 @@ class PresenceScores(JointClassifier):
         return parts
 
 
+def alphas(alpha: float, sizes: FloatVector, *, by_size: bool) -> FloatVector:
+    """What is added for each class; ``by_size`` in proportion to its size (NB9).
+
+    A term that no document has is then equally probable in all classes.
+    """
+    mean = float(np.mean(sizes))
+    if not by_size or mean <= 0:
+        return np.full(len(sizes), float(alpha))
+    return np.asarray(alpha * sizes / mean)
+
+
 def log_likelihood_without(
     model: Estimator,
     rows: Matrix,

@@ -51,14 +51,19 @@ class ClassPaths:
     seen: BoolVector
     """Terms of any training document."""
 
-    def log_probabilities(self, alpha: float) -> tuple[FloatMatrix, FloatMatrix]:
+    def log_probabilities(
+        self, alpha: FloatVector | float
+    ) -> tuple[FloatMatrix, FloatMatrix]:
         """Log P(term present | c) and log P(term absent | c), (n_classes, n_features).
 
+        ``alpha`` paths with and as many without every term are added to each class,
+        or a number of its own to each.
         Both are 0 for a term that no training document holds: a higher-order
         model knows nothing of it. At order 1 such terms are smoothed like others.
         """
         counts = self.counts.toarray()
         totals = self.totals[:, None]
+        alpha = np.broadcast_to(alpha, len(totals))[:, None]
         whole = np.where(totals + 2 * alpha > 0, totals + 2 * alpha, 1)
         present = np.asarray((alpha + counts) / whole, dtype=np.float64)
         # From the integers, not as 1 - P: P may be very close to 1 or 0.
