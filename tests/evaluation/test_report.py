@@ -121,8 +121,8 @@ def test_parts_without_data_are_left_out(parts):
     assert sections == ["summary", "confusion", "classes"]
     full = re.findall(r'<section id="([a-z-]+)"', build(parts).to_html())
     assert full == [
-        "summary", "confusion", "confidence", "mistakes", "classes", "words", "nodes",
-        "label-errors", "identity",
+        "summary", "next", "confusion", "confidence", "mistakes", "classes", "words",
+        "nodes", "label-errors", "identity",
     ]  # fmt: skip
 
 

@@ -41,7 +41,7 @@ from earmark.exceptions import (
 from earmark.features import HashedCounter, WordCounter
 from earmark.features.columns import BY_CHARACTERS, Columns, fitting_features
 from earmark.features.vectors import ENCODER
-from earmark.folds import take
+from earmark.folds import check_equal_length, take
 from earmark.inputs.class_names import ClassNames
 from earmark.inputs.regions import (
     ONE_REGION,
@@ -738,10 +738,18 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
     def report(self, X: Any, y: Any, **parts: Any) -> Report:
         """What is right and wrong on texts X with true labels y.
 
-        Keyword arguments are passed on to ``Report.from_predictions``.
+        Keyword arguments are passed on to ``Report.from_predictions``; ``columns`` have
+        an entry per document of X.
         """
         texts, target = self._fitted_pair(X, y)
         texts = take(texts, target.labelled)
+        columns = parts.pop("columns", None)
+        if columns is not None:
+            for name, values in columns.items():
+                check_equal_length(**{"X": X, f"columns[{name!r}]": values})
+            parts["columns"] = {
+                name: take(values, target.labelled) for name, values in columns.items()
+            }
         decision = self._decide(texts)
         scores = None if target.multi_label else decision.scores
         answers = decision.labels, scores, decision.novelty

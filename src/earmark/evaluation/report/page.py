@@ -16,7 +16,17 @@ import numpy as np
 
 from earmark.evaluation.coverage import spread
 from earmark.evaluation.report.columns import COLUMNS, page_cells
-from earmark.evaluation.report.text import percent, targets, telling_documents
+from earmark.evaluation.report.text import (
+    COST_HEAD,
+    SLICE_HEAD,
+    confidence_words,
+    cost_rows,
+    percent,
+    slice_row,
+    targets,
+    telling_documents,
+    these,
+)
 from earmark.evaluation.significance import wilson_interval
 from earmark.typing import ArrayLike, JsonObject
 
@@ -24,11 +34,12 @@ if TYPE_CHECKING:
     from earmark.evaluation.confusion import ConfusionMatrix
     from earmark.evaluation.coverage import AccuracyCoverage, Reliability
     from earmark.evaluation.report.report import Report
+    from earmark.evaluation.slices import Slice
 
 __all__ = ["cut", "marked_pieces", "render"]
 
 _CHARACTERS, _EXAMPLE_CHARACTERS = 1000, 600
-_PER_CELL = 6
+_PER_CELL, _PER_SLICE, _SLICES_WITH_DOCUMENTS = 6, 4, 10
 _BUDGET = 1_800_000  # bytes of example text in the page
 _MAX_CLASSES = 40  # rows of the confusion matrix
 _SLIDER_STEPS = 200
@@ -72,7 +83,7 @@ def render_page(report: Report) -> str:
     data: JsonObject = {}
     if matrix is not None and cells is not None:
         if report.texts:
-            data |= _examples(report.texts, matrix, cells["shown"])
+            data |= _examples(report, matrix, cells["shown"])
         if report.texts is not None:
             titles = ("Most confident mistakes", "Most doubtful answers")
             examples = [
@@ -82,7 +93,7 @@ def render_page(report: Report) -> str:
                 )
                 if documents
             ]
-        data |= _predictions(matrix)
+        data |= _predictions(report, matrix)
     coverage = None
     if curve is not None and len(curve.coverage):
         data |= _slider(curve)
@@ -101,6 +112,16 @@ def render_page(report: Report) -> str:
         classes=_class_rows(report),
         columns=COLUMNS,
         targets=[] if curve is None else targets(curve.n_documents),
+        sure=confidence_words,
+        steps=report.next_steps,
+        doubtful=report.doubtful,
+        these=these,
+        slice_head=SLICE_HEAD,
+        slices=[slice_row(one) for one in report.slices or ()],
+        slice_documents=_slice_documents(report),
+        words_of_errors=[slice_row(one) for one in report.error_words or ()],
+        cost_head=COST_HEAD,
+        costs=[] if report.costs is None else cost_rows(report.costs),
         coverage=coverage,
         reliability=report.reliability and reliability_chart(report.reliability),
         learning=report.learning_curve and learning_chart(report.learning_curve),
@@ -129,10 +150,10 @@ def _safe_json(value: Any) -> str:
 
 
 def _examples(
-    texts: Sequence[str], matrix: ConfusionMatrix, classes: list[int]
+    report: Report, matrix: ConfusionMatrix, classes: list[int]
 ) -> JsonObject:
     """The example documents per cell (row, column), within the budget."""
-    documents: list[JsonObject] = []
+    texts, documents = report.texts or (), list[JsonObject]()
     chosen: dict[str, list[int]] = {}
     examples: JsonObject = {"documents": documents, "cells": chosen}
     place = {-1: -1} | {number: place for place, number in enumerate(classes)}
@@ -150,7 +171,8 @@ def _examples(
             if turn >= len(members):
                 continue
             document = members[turn]
-            entry: JsonObject = {"number": document + 1, "text": cut(texts[document])}
+            number, text = report.row(document), cut(texts[document])
+            entry: JsonObject = {"number": number, "text": text}
             if matrix.confidence is not None:
                 entry["confidence"] = round(float(matrix.confidence[document]), 3)
             left -= len(_safe_json(entry).encode("utf-8", errors="replace")) + 1
@@ -219,7 +241,7 @@ def _slider(curve: AccuracyCoverage) -> JsonObject:
     }
 
 
-def _predictions(matrix: ConfusionMatrix) -> JsonObject:
+def _predictions(report: Report, matrix: ConfusionMatrix) -> JsonObject:
     """True and predicted class and confidence of each document, to be downloaded."""
     if matrix.n_documents > _MOST_PREDICTIONS:
         return {}
@@ -231,21 +253,33 @@ def _predictions(matrix: ConfusionMatrix) -> JsonObject:
             matrix.predicted_index.tolist(),
             None if sure is None else sure.round(4).tolist(),
         ],
+        "rows": None if report.rows is None else [*report.rows],
     }
+
+
+def _slice_documents(report: Report) -> list[tuple[Slice, list[JsonObject]]]:
+    """Some misread documents of the first slices."""
+    matrix = report.confusion
+    if matrix is None or report.texts is None:
+        return []
+    return [
+        (one, [_example(report, matrix, row) for row in one.rows[:_PER_SLICE].tolist()])
+        for one in (report.slices or ())[:_SLICES_WITH_DOCUMENTS]
+    ]
 
 
 def _example(report: Report, matrix: ConfusionMatrix, document: int) -> JsonObject:
     """A document with its true and predicted class, and its text in pieces."""
-    assert matrix.confidence is not None
     assert report.texts is not None
+    sure = matrix.confidence
     true, said = matrix.true_index[document], matrix.predicted_index[document]
     text = cut(report.texts[document], _EXAMPLE_CHARACTERS)
     return {
-        "number": document + 1,
+        "number": report.row(document),
         "true": str(matrix.classes[true]),
         "said": str(matrix.classes[said]),
         "right": bool(true == said),
-        "confidence": percent(float(matrix.confidence[document])),
+        "confidence": None if sure is None else percent(float(sure[document])),
         "pieces": marked_pieces(text, (report.words or {}).get(document, ())),
     }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,13 +13,16 @@ from earmark.evaluation.confusion import (
     MultiLabelScores,
     multi_label_scores,
 )
+from earmark.evaluation.costs import CostMatrix, Costs
 from earmark.evaluation.coverage import (
     AccuracyCoverage,
     Reliability,
     accuracy_coverage,
     reliability,
 )
+from earmark.evaluation.doubtful import DoubtfulLabel, doubtful_labels
 from earmark.evaluation.label_errors import SuspectedLabelError
+from earmark.evaluation.report.advice import Step, next_steps
 from earmark.evaluation.report.columns import HEAD, class_row
 from earmark.evaluation.report.page import cut, render, render_page
 from earmark.evaluation.report.text import (
@@ -30,8 +33,10 @@ from earmark.evaluation.report.text import (
 )
 from earmark.evaluation.result import Path, Result, as_data, written
 from earmark.evaluation.significance import PairedTest, holm, mcnemar_exact, p_words
+from earmark.evaluation.slices import Slices, error_slices, error_words
 from earmark.exceptions import DataError
 from earmark.folds import check_equal_length
+from earmark.inputs.duplicates import DuplicateGroups, group_near_duplicates
 from earmark.inputs.labels import (
     as_labels,
     as_probabilities,
@@ -76,8 +81,14 @@ class Report(Result):
         With probabilities: accuracy of the most confident answers.
     reliability : Reliability or None
         With probabilities: calibration.
+    slices, error_words : Slices or None
+        With other columns: where it fails, and the words of misread documents.
+    costs : Costs or None
+        With a cost matrix: what the answers cost.
     sentences : list of str
         The summary in plain words.
+    next_steps : list of Step
+        What to do next.
 
     Examples
     --------
@@ -107,6 +118,12 @@ class Report(Result):
     header: Mapping[str, str] | None = None
     words: Mapping[int, Terms] | None = None
     texts: Sequence[str] | None = field(default=None, repr=False)
+    slices: Slices | None = None
+    error_words: Slices | None = None
+    costs: Costs | None = None
+    copies: DuplicateGroups | None = field(default=None, repr=False)
+    label_command: str | None = None
+    rows: Sequence[int] | None = field(default=None, repr=False)
 
     @classmethod
     def from_predictions(
@@ -119,6 +136,8 @@ class Report(Result):
         texts: Sequence[str] | None = None,
         threshold: float | None = None,
         title: str = "Evaluation report",
+        columns: Mapping[str, Iterable[Any]] | None = None,
+        costs: CostMatrix | None = None,
         **parts: Any,
     ) -> Report:
         """Build the report of predictions against the truth.
@@ -140,6 +159,12 @@ class Report(Result):
             point on the accuracy/coverage curve.
         title : str
             Heading.
+        columns : mapping of str to sequence, optional
+            Other columns of the documents, perhaps none of them (``{}``). With it, the
+            report says in which slices, and with ``texts`` with which words, documents
+            are misread more often: ``error_slices``, ``error_words``.
+        costs : CostMatrix, optional
+            What mistakes cost; needs ``proba``.
         **parts
             ``top_terms``: dict label -> list of (term, weight);
             ``hidden_nodes``: dict label -> list of (share, list of (term, weight));
@@ -151,6 +176,9 @@ class Report(Result):
             ``header``: dict of name -> value under the title, such as model, data
             and date (the report asks no clock: equal input gives equal bytes);
             ``words``: dict document -> list of (term, weight), marked in its text;
+            ``copies``: from ``group_near_duplicates``;
+            ``label_command``: how to open the doubtful labels;
+            ``rows``: number of each document in its file, counted from 1 otherwise;
             ``notes``: sentences to add to the summary.
 
         """
@@ -160,11 +188,17 @@ class Report(Result):
         measured = _measured(y_true, y_pred, proba, names)
         figures = measured["confusion"] or measured["multi_label"]
         check_equal_length(texts=texts, y_true=np.empty(figures.n_documents))
+        plain = None if texts is None else [str(text) for text in texts]
+        if costs is not None:
+            measured["costs"] = _costs(costs, y_true, y_pred, proba, names)
+        if columns is not None:
+            copies = parts.pop("copies", None)
+            measured |= _failures(y_true, y_pred, columns, plain, copies)
         return cls(
             title=title,
             n_documents=figures.n_documents,
             classes=figures.classes,
-            texts=None if texts is None else [str(text) for text in texts],
+            texts=plain,
             threshold=threshold,
             **measured,
             **{name: part for name, part in parts.items() if part is not None},
@@ -191,6 +225,24 @@ class Report(Result):
         """The summary in plain words, one sentence an entry."""
         return summary_sentences(self)
 
+    @property
+    def doubtful(self) -> list[DoubtfulLabel]:
+        """Labels to look at: suspected ones, then those that copies contradict."""
+        matrix = self.confusion
+        if matrix is None:
+            return []
+        labels = [matrix.classes[place] for place in matrix.true_index.tolist()]
+        return doubtful_labels(labels, self.label_errors or (), self.copies)
+
+    @property
+    def next_steps(self) -> list[Step]:
+        """What to do next, the steps about most wrong answers first."""
+        return next_steps(self)
+
+    def row(self, document: int) -> int:
+        """The number of a document in its file."""
+        return document + 1 if self.rows is None else self.rows[document]
+
     def __str__(self) -> str:
         return render_terminal(self)
 
@@ -201,10 +253,12 @@ class Report(Result):
             "n_documents": self.n_documents,
             "classes": list(self.classes),
             "summary": self.sentences,
+            "next_steps": as_data(self.next_steps),
         }
         measured = ("confusion", "multi_label", "coverage", "reliability", "foreign")
         listed = ("learning_curve", "label_errors", "findings")
-        for name in (*measured, *listed, "header", "timing", "fingerprint"):
+        failures = ("slices", "error_words", "costs")
+        for name in (*measured, *listed, *failures, "header", "timing", "fingerprint"):
             if (part := getattr(self, name)) is not None:
                 content[name] = as_data(part)
         if self.threshold is not None:
@@ -240,6 +294,38 @@ class Report(Result):
         cut to about 1,000 characters and limited in number.
         """
         return written(render_page(self), path)
+
+
+def _costs(
+    costs: CostMatrix,
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    proba: ArrayLike | None,
+    names: Names,
+) -> Costs:
+    if proba is None or names is None or is_multi_label(y_true):
+        raise DataError(
+            "costs need proba, the probabilities of the classes, and one label per "
+            "document."
+        )
+    return Costs.of(costs, y_true, y_pred, proba, names)
+
+
+def _failures(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    columns: Mapping[str, Iterable[Any]],
+    texts: list[str] | None,
+    copies: DuplicateGroups | None,
+) -> JsonObject:
+    """Slices and words that are misread more often; copies count once."""
+    if texts is not None and copies is None:
+        copies = group_near_duplicates(texts)
+    slices = error_slices(y_true, y_pred, columns, texts=texts, copies=copies)
+    words = None
+    if texts is not None:
+        words = error_words(y_true, y_pred, texts, copies=copies)
+    return {"slices": slices, "error_words": words, "copies": copies}
 
 
 def _measured(

@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 import scipy
 
+from earmark.evaluation.costs import NO_ANSWER, Costs
 from earmark.evaluation.report.columns import HEAD, average_row, class_row
 from earmark.evaluation.result import Result
 from earmark.evaluation.significance import wilson_interval
+from earmark.evaluation.slices import WORD, Slice
 from earmark.tables import text_table
 from earmark.typing import FloatVector, IntVector, JsonObject
 
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ForeignDocuments",
+    "confidence_words",
     "count_of",
     "percent",
     "render_terminal",
@@ -48,6 +51,19 @@ def targets(n_documents: int) -> list[float]:
 def percent(share: float) -> str:
     """0.8472 -> "84.7 %"."""
     return f"{100 * share:.1f} %"
+
+
+def confidence_words(confidence: float) -> str:
+    """0.8472 -> "0.847"; one that is not 1 does not look like it, so far as it goes.
+
+    >>> confidence_words(0.8472), confidence_words(0.999987), confidence_words(1.0)
+    ('0.847', '0.99999', '1')
+    """
+    for digits in range(3, 13):
+        words = f"{confidence:.{digits}f}"
+        if float(words) < 1:
+            return words
+    return "1"
 
 
 def count_of(number: int, noun: str) -> str:
@@ -139,6 +155,8 @@ def summary_sentences(report: Report) -> list[str]:
             f"Labels more probably wrong than right: {len(report.label_errors):,}; "
             "they are listed below, the most probable first."
         )
+    if report.costs is not None:
+        sentences.append(report.costs.sentence)
     if report.learning_curve is not None:
         sentences.append(report.learning_curve.advice)
     return [*sentences, *report.notes]
@@ -191,13 +209,14 @@ def _coverage(report: Report) -> Iterator[str]:
     if threshold == math.inf:
         yield "It answers nothing: no confidence is known to be high enough."
     elif threshold is not None and abstains:
-        yield f"It answers from a confidence of {threshold:.3f} on."
+        yield f"It answers from a confidence of {confidence_words(threshold)} on."
     elif threshold is not None:
         share, accuracy = curve.at_threshold(threshold)
         right = f", and {percent(accuracy or 0)} of those are right"
         yield (
-            f"Answering only from a confidence of {threshold:.3f} on would answer "
-            f"{percent(share)} of the documents{'' if accuracy is None else right}."
+            f"Answering only from a confidence of {confidence_words(threshold)} on "
+            f"would answer {percent(share)} of the documents"
+            f"{'' if accuracy is None else right}."
         )
     full = float(curve.accuracy[-1]) if len(curve.accuracy) else 0.0
     if abstains:
@@ -245,6 +264,41 @@ def _confusions(matrix: ConfusionMatrix) -> Iterator[str]:
         )
 
 
+# -- tables that terminal and page share ----------------------------------------------
+
+SLICE_HEAD = ("slice", "documents", "accuracy", "interval", "elsewhere", "difference")
+COST_HEAD = ("least-cost answer", "surely from", "answers", "by least cost")
+
+
+def slice_row(one: Slice) -> list[str]:
+    """The cells of a slice or word below ``SLICE_HEAD``."""
+    low, high = one.interval
+    return [
+        str(one.value) if one.column == WORD else one.name,
+        f"{one.n_documents:,}",
+        percent(one.accuracy),
+        f"{100 * low:.0f}–{100 * high:.0f} %",
+        percent(one.rest),
+        f"{100 * one.difference:+.1f} points",
+    ]
+
+
+def cost_rows(costs: Costs) -> list[list[str]]:
+    """The cells of all answers below ``COST_HEAD``."""
+    rows = []
+    for name, threshold, before, after in costs.per_class:
+        never = "" if name is None else "never"
+        surely = never if threshold is None else confidence_words(threshold)
+        who = NO_ANSWER if name is None else str(name)
+        rows.append([who, surely, f"{before:,}", f"{after:,}"])
+    return rows
+
+
+def these(number: int) -> str:
+    """What to fix, in words."""
+    return "this one" if number == 1 else f"these {number:,}"
+
+
 # -- on a terminal, in a notebook -----------------------------------------------------
 
 
@@ -257,6 +311,8 @@ def _blocks(report: Report) -> Iterator[str]:
     """The parts of a report as text; one without data may be empty."""
     yield f"{report.title}\n{'=' * len(report.title)}"
     yield _filled(report.sentences)
+    steps = [f"{n}. {step.sentence}" for n, step in enumerate(report.next_steps, 1)]
+    yield _listed("What to do next", steps)
     scores = report.confusion or report.multi_label
     if scores is not None:
         yield _class_table(scores, report.n_documents)
@@ -270,6 +326,13 @@ def _blocks(report: Report) -> Iterator[str]:
         reached = targets(curve.n_documents)
         rows = [[percent(t), percent(curve.coverage_at(t))] for t in reached]
         yield _table(["right answers", "documents answered"], rows)
+    if report.costs is not None:
+        yield _table(COST_HEAD, cost_rows(report.costs))
+    if report.slices:
+        yield _table(SLICE_HEAD, [slice_row(one) for one in report.slices])
+    if report.error_words:
+        rows = [slice_row(one) for one in report.error_words]
+        yield _table(("words of errors", *SLICE_HEAD[1:]), rows)
     top = list((report.top_terms or {}).items())[:_MOST_ROWS]
     yield _listed(
         "Most indicative words", [f"{label}: {_words(t, 10)}" for label, t in top]
@@ -279,16 +342,19 @@ def _blocks(report: Report) -> Iterator[str]:
         "Hidden nodes",
         [f"{c} {percent(n)}: {_words(t, 8)}" for c, nodes in hidden for n, t in nodes],
     )
+    doubtful = report.doubtful
     suspects = [
         [
-            f"row {e.index + 1}",
-            _cut(e.given, 28),
+            f"row {report.row(e.index)}",
+            _cut(e.label, 28),
             _cut(e.suggested, 28),
-            percent(e.probability),
+            e.reason,
         ]
-        for e in list(report.label_errors or ())[:10]
+        for e in doubtful[:10]
     ]
-    yield _table(["suspected label errors", "given", "suggested", "wrong"], suspects)
+    yield _table(["doubtful labels", "labelled", "looks like", "why"], suspects)
+    if doubtful and report.label_command is not None:
+        yield f"Fix {these(len(doubtful))}:\n  {report.label_command}"
     if report.findings:
         yield f"Checks of the data\n{_filled(map(str, report.findings), '- ')}"
     for heading, part in (("Timing", report.timing), ("Identity", report.fingerprint)):
