@@ -22,7 +22,7 @@ class DoubtfulLabel(Result):
 
     index: int
     label: Label
-    suggested: Label
+    suggested: Label  # of copies what most of them have
     probability: float | None  # that the label is wrong; None of a copy
     reason: str
 
@@ -50,12 +50,12 @@ def doubtful_labels(
     for rows in () if copies is None else contradicting(labels, copies):
         counts = Counter(labels[row] for row in rows.tolist())
         for row in rows.tolist():
-            others = counts - Counter([labels[row]])
-            most = max(others, key=lambda label: (others[label], label != labels[row]))
+            own = labels[row]
+            most = max(counts, key=lambda label: (counts[label], label != own))
             doubtful.setdefault(
                 row,
                 DoubtfulLabel(
-                    *(row, labels[row], most, None),
+                    *(row, own, most, None),
                     f"one of {len(rows):,} copies with {len(counts)} labels",
                 ),
             )

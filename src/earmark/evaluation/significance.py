@@ -146,6 +146,30 @@ def mcnemar_exact(correct_a: ArrayLike, correct_b: ArrayLike) -> PairedTest:
     return PairedTest("McNemar, exact", (only_a - only_b) / max(n, 1), p_value, n)
 
 
+def paired_interval(
+    correct_a: ArrayLike, correct_b: ArrayLike, level: float = 0.95
+) -> tuple[float, float]:
+    """Interval of the difference of two accuracies on the same documents, a less b.
+
+    Wald's, with one document more for each way to differ (Bonett and Price 2012): it
+    covers what it says also where few documents differ.
+
+    Examples
+    --------
+    >>> low, high = paired_interval([1] * 8 + [0] * 2, [0] * 4 + [1] * 4 + [0] * 2)
+    >>> round(low, 3), round(high, 3)
+    (-0.02, 0.686)
+
+    """
+    a, b = np.asarray(correct_a, dtype=bool), np.asarray(correct_b, dtype=bool)
+    n = check_equal_length(correct_a=a, correct_b=b) + 2
+    only_a, only_b = (int(np.sum(a & ~b)) + 1) / n, (int(np.sum(b & ~a)) + 1) / n
+    change = only_a - only_b
+    deviation = np.sqrt((only_a + only_b - change**2) / n)
+    half = float(scipy.stats.norm.ppf((1 + level) / 2) * deviation)
+    return max(change - half, -1.0), min(change + half, 1.0)
+
+
 def holm(p_values: ArrayLike) -> FloatVector:
     """Holm's adjusted p-values: below alpha they hold together with that confidence.
 
@@ -174,7 +198,7 @@ def fisher_more(
     Examples
     --------
     >>> fisher_more([12, 3], [30, 30], 42, 330).round(6).tolist()
-    [2.2e-05, 1.0]
+    [6.3e-05, 1.0]
 
     """
     k, size = np.asarray(hits, np.float64), np.asarray(sizes, np.float64)

@@ -756,26 +756,11 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
         report = report_of(
             self, target.labels, *answers, texts=joined_texts(texts), **parts
         )
-        words = report.words or self._deciding_words(report, texts)
+        rows = sorted({d for some in telling_documents(report) for d in some})
+        words = report.words or deciding_words(self, texts, rows)
         if not self._answering().has_labels:  # it stated no confidence
             report = replace(report, reliability=None)
         return replace(report, words=words)
-
-    def _deciding_words(
-        self, report: Report, texts: RegionTexts
-    ) -> dict[int, list[tuple[str, float]]] | None:
-        """Terms behind the answers that a report shows; None if it cannot tell."""
-        rows = sorted({d for some in telling_documents(report) for d in some})
-        if not rows:
-            return None
-        try:
-            explained = self.explain(take(texts, np.asarray(rows)))
-        except NotSupportedError:
-            return None
-        return {
-            row: [(term.term, term.contribution) for term in explanation.terms]
-            for row, explanation in zip(rows, explained, strict=True)
-        }
 
     def telling_terms(self, top: int = 10) -> dict[Any, list[tuple[str, float]]] | None:
         """The terms that speak most for each class over the mean of the others.
@@ -1018,3 +1003,19 @@ def report_of(
         else ForeignDocuments.from_p_values(novelty, level),
         **parts,
     )
+
+
+def deciding_words(
+    classifier: TextClassifier, texts: DocumentsLike, rows: Sequence[int]
+) -> dict[int, list[tuple[str, float]]] | None:
+    """Terms behind the answers to some documents; None if it cannot tell."""
+    if not rows:
+        return None
+    try:
+        explained = classifier.explain(take(texts, np.asarray(rows)))
+    except NotSupportedError:
+        return None
+    return {
+        row: [(term.term, term.contribution) for term in explanation.terms]
+        for row, explanation in zip(rows, explained, strict=True)
+    }

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from earmark.apps.cli import options
-from earmark.apps.cli.console import echo, note, say, show, status
+from earmark.apps.cli.console import columns, echo, note, say, show, status
 from earmark.apps.cli.options import (
     DATA,
     DECIDING,
@@ -25,6 +25,7 @@ from earmark.apps.cli.options import (
     option,
 )
 from earmark.exceptions import EarmarkWarning
+from earmark.tables import WIDTH
 
 if TYPE_CHECKING:
     from earmark.documents import Documents
@@ -134,7 +135,7 @@ def evaluate(
             result = _judged(models[0], data, asked)[0]
         else:
             result = _side_by_side(models, data, asked)
-    echo(result.to_json() if as_json else result)
+    echo(result.to_json() if as_json else result.to_text(columns() or WIDTH))
     if report is not None:
         result.to_html(report)
         note(f"wrote {report}")
@@ -186,10 +187,17 @@ class _Asked:
 
 def _side_by_side(models: list[Path], data: str, asked: _Asked) -> SideBySide:
     from earmark.evaluation.report import SideBySide
+    from earmark.pipeline.text_classifier import deciding_words
 
-    asked = replace(asked, with_checks=False)
-    judged = [_judged(model, data, asked)[0] for model in models]
-    return SideBySide(dict(zip(_names(models), judged, strict=True)), asked.header)
+    names, asked = _names(models), replace(asked, with_checks=False)
+    judged = [_judged(model, data, asked) for model in models]
+    reports = {name: one[0] for name, one in zip(names, judged, strict=True)}
+    both = SideBySide(reports, asked.header)
+    for name, (report, classifier, documents) in [*zip(names, judged, strict=True)][1:]:
+        rows = both.examples(name)
+        words = deciding_words(classifier, documents.texts, rows)
+        reports[name] = replace(report, words=words)
+    return SideBySide(reports, asked.header)
 
 
 def _names(models: list[Path]) -> list[str]:
@@ -364,7 +372,8 @@ def compare(
             n_jobs=fitting.n_jobs,
             random_state=fitting.random_state,
         )
-    show(as_json, comparison.to_dict(), comparison, is_result=True)
+    words = comparison.to_text(columns() or WIDTH)
+    show(as_json, comparison.to_dict(), words, is_result=True)
 
 
 def _contenders(

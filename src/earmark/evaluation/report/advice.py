@@ -54,11 +54,11 @@ def next_steps(report: Report) -> list[Step]:
 
 
 def _labels(report: Report, matrix: ConfusionMatrix) -> Iterator[Step]:
-    said = matrix.predicted_index
-    doubtful = report.doubtful
+    doubtful = [one for one in report.doubtful if one.suggested != one.label]
+    answers = [matrix.predicted_index[one.index] for one in doubtful]
     n_wrong = sum(
-        said[one.index] >= 0 and matrix.classes[said[one.index]] == one.suggested
-        for one in doubtful
+        said >= 0 and matrix.classes[said] == one.suggested
+        for said, one in zip(answers, doubtful, strict=True)
     )
     if not n_wrong:
         return
@@ -66,7 +66,7 @@ def _labels(report: Report, matrix: ConfusionMatrix) -> Iterator[Step]:
     are = "is" if n_wrong == 1 else "are"
     yield Step(
         "labels",
-        f"Check {count_of(len(doubtful), 'doubtful label')}: {n_wrong:,} of the "
+        f"Check {count_of(len(report.doubtful), 'doubtful label')}: {n_wrong:,} of the "
         f"{_n_wrong(matrix):,} wrong answers {are} what they look like. If the model "
         f"is right there, its accuracy is {most}, not {percent(matrix.accuracy)}.",
         n_wrong,

@@ -7,7 +7,7 @@ import functools
 import hashlib
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
 from typing import TYPE_CHECKING, Any
@@ -28,18 +28,19 @@ from earmark.evaluation.report.text import (
     these,
 )
 from earmark.evaluation.significance import wilson_interval
-from earmark.typing import ArrayLike, JsonObject
+from earmark.typing import ArrayLike, FloatVector, JsonObject
 
 if TYPE_CHECKING:
     from earmark.evaluation.confusion import ConfusionMatrix
     from earmark.evaluation.coverage import AccuracyCoverage, Reliability
-    from earmark.evaluation.report.report import Report
+    from earmark.evaluation.report.report import Report, SideBySide
     from earmark.evaluation.slices import Slice
 
 __all__ = ["cut", "marked_pieces", "render"]
 
 _CHARACTERS, _EXAMPLE_CHARACTERS = 1000, 600
-_PER_CELL, _PER_SLICE, _SLICES_WITH_DOCUMENTS = 6, 4, 10
+_PER_CELL, _PER_SLICE, _SLICES_WITH_DOCUMENTS = 6, 4, 3
+N_SERIES = 4  # colors of lines
 _BUDGET = 1_800_000  # bytes of example text in the page
 _MAX_CLASSES = 40  # rows of the confusion matrix
 _SLIDER_STEPS = 200
@@ -59,14 +60,18 @@ def render(template: str, **parts: Any) -> str:
 
 @functools.cache
 def _template(name: str) -> Any:
-    from jinja2 import Environment, StrictUndefined
+    from jinja2 import Environment, FunctionLoader, StrictUndefined
 
     environment = Environment(
-        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+        loader=FunctionLoader(_asset),
     )
     # Per cent signs are not torn from their numbers.
     environment.filters["kept"] = lambda text: str(text).replace(" %", "\u00a0%")
-    return environment.from_string(_asset(name))
+    return environment.get_template(name)
 
 
 @functools.cache
@@ -126,6 +131,17 @@ def render_page(report: Report) -> str:
         reliability=report.reliability and reliability_chart(report.reliability),
         learning=report.learning_curve and learning_chart(report.learning_curve),
     )
+
+
+def render_pages(both: SideBySide) -> str:
+    """The page of several reports on the same documents."""
+    curves = {
+        name: report.coverage
+        for name, report in both.reports.items()
+        if report.coverage is not None and len(report.coverage.coverage)
+    }
+    drawn = coverage_charts(curves) if len(curves) == len(both.reports) else None
+    return render("side_by_side.html.j2", both=both, coverage=drawn)
 
 
 def cut(text: object, characters: int = _CHARACTERS) -> str:
@@ -315,7 +331,7 @@ class Chart:
     log_x: bool = False
     width: float = 480.0
     height: float = 290.0
-    y_label: str = "right answers, %"
+    y_label: str = "accuracy, %"
     x_ticks: list[tuple[float, str]] = field(default_factory=list)
     y_ticks: list[tuple[float, str]] = field(default_factory=list)
     paths: list[tuple[str, str]] = field(default_factory=list)
@@ -371,10 +387,7 @@ class Chart:
 
 def coverage_chart(curve: AccuracyCoverage, threshold: float | None) -> Chart:
     """Accuracy of the most confident answers, with the chosen point."""
-    ranks = np.linspace(0, 1, 161)[1:] * float(curve.coverage[-1])
-    # The first few per cent rest on a handful of documents: start where ten are.
-    ranks = ranks[ranks * curve.n_documents >= min(10, curve.n_documents)]
-    accuracy = np.array([curve.accuracy_at(float(share)) for share in ranks])
+    ranks, accuracy = _curve(curve)
     low = max(0.0, np.floor((accuracy.min() - 0.02) * 10) / 10)
     name = "Accuracy against coverage"
     chart = Chart(name, "documents answered, %", y_range=(low, 1))
@@ -386,6 +399,26 @@ def coverage_chart(curve: AccuracyCoverage, threshold: float | None) -> Chart:
             label = f"chosen: {100 * right:.1f} % right at {100 * share:.1f} % answered"
             chart.point("chosen", share, max(right, low), label, 6)
     return chart
+
+
+def coverage_charts(curves: Mapping[str, AccuracyCoverage]) -> Chart:
+    """The curves of several models over each other."""
+    lines = [_curve(curve) for curve in curves.values()]
+    low = max(0.0, np.floor((min(y.min() for _, y in lines) - 0.02) * 10) / 10)
+    name = f"Accuracy against coverage of {', '.join(curves)}"
+    chart = Chart(name, "documents answered, %", y_range=(low, 1))
+    chart.shares(0.1 if low < 0.65 else 0.05, 0.2)
+    for number, (ranks, accuracy) in enumerate(lines):
+        chart.line(f"line series{number % N_SERIES}", ranks, accuracy)
+    return chart
+
+
+def _curve(curve: AccuracyCoverage) -> tuple[FloatVector, FloatVector]:
+    """Shares answered, and the accuracy there."""
+    ranks = np.linspace(0, 1, 161)[1:] * float(curve.coverage[-1])
+    # The first few per cent rest on a handful of documents: start where ten are.
+    ranks = ranks[ranks * curve.n_documents >= min(10, curve.n_documents)]
+    return ranks, np.array([curve.accuracy_at(float(share)) for share in ranks])
 
 
 def reliability_chart(figures: Reliability) -> Chart:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
@@ -16,7 +15,7 @@ from earmark.evaluation.report.columns import HEAD, average_row, class_row
 from earmark.evaluation.result import Result
 from earmark.evaluation.significance import wilson_interval
 from earmark.evaluation.slices import WORD, Slice
-from earmark.tables import text_table
+from earmark.tables import text_table, wrapped
 from earmark.typing import FloatVector, IntVector, JsonObject
 
 if TYPE_CHECKING:
@@ -39,7 +38,6 @@ _TARGETS = (0.9, 0.95, 0.99)
 _FEWEST_CALIBRATED = 20
 # So unlikely a number of foreign documents is no accident.
 _UNLIKELY = 0.01
-_WIDTH = 79
 _MOST_ROWS = 40
 
 
@@ -302,17 +300,17 @@ def these(number: int) -> str:
 # -- on a terminal, in a notebook -----------------------------------------------------
 
 
-def render_terminal(report: Report) -> str:
+def render_terminal(report: Report, width: int) -> str:
     """Summary, then one short table per part."""
-    return "\n\n".join(block for block in _blocks(report) if block)
+    return "\n\n".join(block for block in _blocks(report, width) if block)
 
 
-def _blocks(report: Report) -> Iterator[str]:
+def _blocks(report: Report, width: int) -> Iterator[str]:
     """The parts of a report as text; one without data may be empty."""
     yield f"{report.title}\n{'=' * len(report.title)}"
-    yield _filled(report.sentences)
+    yield _filled(report.sentences, width)
     steps = [f"{n}. {step.sentence}" for n, step in enumerate(report.next_steps, 1)]
-    yield _listed("What to do next", steps)
+    yield _listed("What to do next", steps, width)
     scores = report.confusion or report.multi_label
     if scores is not None:
         yield _class_table(scores, report.n_documents)
@@ -325,7 +323,7 @@ def _blocks(report: Report) -> Iterator[str]:
     if (curve := report.coverage) is not None:
         reached = targets(curve.n_documents)
         rows = [[percent(t), percent(curve.coverage_at(t))] for t in reached]
-        yield _table(["right answers", "documents answered"], rows)
+        yield _table(["accuracy", "documents answered"], rows)
     if report.costs is not None:
         yield _table(COST_HEAD, cost_rows(report.costs))
     if report.slices:
@@ -334,13 +332,13 @@ def _blocks(report: Report) -> Iterator[str]:
         rows = [slice_row(one) for one in report.error_words]
         yield _table(("words of errors", *SLICE_HEAD[1:]), rows)
     top = list((report.top_terms or {}).items())[:_MOST_ROWS]
-    yield _listed(
-        "Most indicative words", [f"{label}: {_words(t, 10)}" for label, t in top]
-    )
+    indicative = [f"{label}: {_words(t, 10)}" for label, t in top]
+    yield _listed("Most indicative words", indicative, width)
     hidden = list((report.hidden_nodes or {}).items())[:_MOST_ROWS]
     yield _listed(
         "Hidden nodes",
         [f"{c} {percent(n)}: {_words(t, 8)}" for c, nodes in hidden for n, t in nodes],
+        width,
     )
     doubtful = report.doubtful
     suspects = [
@@ -356,7 +354,7 @@ def _blocks(report: Report) -> Iterator[str]:
     if doubtful and report.label_command is not None:
         yield f"Fix {these(len(doubtful))}:\n  {report.label_command}"
     if report.findings:
-        yield f"Checks of the data\n{_filled(map(str, report.findings), '- ')}"
+        yield f"Checks of the data\n{_filled(map(str, report.findings), width, '- ')}"
     for heading, part in (("Timing", report.timing), ("Identity", report.fingerprint)):
         facts = [
             [str(name), f"{value:.3g}" if isinstance(value, float) else str(value)]
@@ -385,15 +383,13 @@ def _class_table(scores: ConfusionMatrix | MultiLabelScores, n_documents: int) -
     return text
 
 
-def _filled(lines: Iterable[str], mark: str = "") -> str:
-    return "\n".join(
-        textwrap.fill(line, _WIDTH, initial_indent=mark, subsequent_indent="  ")
-        for line in lines
-    )
+def _filled(lines: Iterable[str], width: int, mark: str = "") -> str:
+    return "\n".join(wrapped(line, width, mark, "  ") for line in lines)
 
 
-def _listed(heading: str, lines: Sequence[str]) -> str:
-    return f"{heading}\n{'-' * len(heading)}\n{_filled(lines)}" if lines else ""
+def _listed(heading: str, lines: Sequence[str], width: int) -> str:
+    under = f"{heading}\n{'-' * len(heading)}\n"
+    return f"{under}{_filled(lines, width)}" if lines else ""
 
 
 def _words(terms: Iterable[tuple[str, float]], most: int) -> str:
