@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from earmark.evaluation import CostMatrix
-from earmark.evaluation.costs import Costs, read_costs
+from earmark.evaluation.costs import Costs
 from earmark.exceptions import DataError
 
 CLASSES = ["a", "b", "c"]
@@ -102,7 +102,7 @@ def test_what_is_measured_is_what_adding_up_gives():
 def test_a_file_of_costs_is_read_with_its_empty_cells(tmp_path):
     path = tmp_path / "costs.csv"
     path.write_text("true,ham,spam,no answer\nham,,10,0.5\nspam,2,,0.5\n")
-    costs = read_costs(path)
+    costs = CostMatrix.from_csv(path)
     assert costs.costs == {
         "ham": {"spam": 10.0, None: 0.5},
         "spam": {"ham": 2.0, None: 0.5},
@@ -116,7 +116,7 @@ def test_a_file_of_costs_is_read_with_its_empty_cells(tmp_path):
         ("true,a,b\na,0,much\n", "row 1, 'b': expected a cost"),
         ("true,a,b\na,0,-1\n", "expected a cost, a number of at least 0; got '-1'"),
         ("true,a,b\na,0,1\na,0,1\n", "row 2: the label 'a' comes twice"),
-        ("true,a,b\na,0,1,3\n", "more cells than the header"),
+        ("true,a,b\na,0,1,3\n", "no more cells than the header"),
         ("true\na\n", "a column per answer"),
         ("", "a column per answer"),
     ],
@@ -125,7 +125,7 @@ def test_a_file_that_is_no_cost_matrix_is_refused_by_place(tmp_path, text, messa
     path = tmp_path / "costs.csv"
     path.write_text(text)
     with pytest.raises(DataError, match=message):
-        read_costs(path)
+        CostMatrix.from_csv(path)
 
 
 def test_labels_that_the_model_does_not_know_are_refused():

@@ -23,7 +23,7 @@ from earmark.exceptions import DataError
 from earmark.inputs.labels import all_known, as_labels, as_probabilities
 from earmark.typing import ArrayLike, FloatMatrix, Label, MatrixLike
 
-__all__ = ["CostMatrix", "Costs", "read_costs"]
+__all__ = ["CostMatrix", "Costs"]
 
 NO_ANSWER = "no answer"
 _ORDINARY = 1.0
@@ -61,6 +61,36 @@ class CostMatrix:
                         f"the cost of answering {answer!r} to {label!r} must be a "
                         f"number of at least 0, got {cost!r}."
                     )
+
+    @classmethod
+    def from_csv(cls, path: str | os.PathLike[str]) -> CostMatrix:
+        """A cost matrix from a file: a row per true label, a column per answer.
+
+        The first column holds the labels. A column "no answer" is what it costs to
+        leave a document to a person. Empty cells are 0 for right answers, 1 for others.
+        """
+        place = os.fspath(path)
+        with open(path, newline="", encoding="utf-8-sig") as file:
+            rows = [row for row in csv.reader(file) if "".join(row).strip()]
+        if len(rows) < 2 or len(rows[0]) < 2:
+            raise DataError(
+                f"{place}: expected a column with the true labels and a column per "
+                "answer, with a header and a row per label."
+            )
+        answers = [cell.strip() for cell in rows[0][1:]]
+        costs: dict[Label, dict[Label | None, float]] = {}
+        for number, (label, *cells) in enumerate(rows[1:], 1):
+            here, label = f"{place}, row {number}", label.strip()
+            if label in costs:
+                raise DataError(f"{here}: the label {label!r} comes twice.")
+            if len(cells) > len(answers):
+                raise DataError(f"{here}: expected no more cells than the header has.")
+            costs[label] = {
+                None if answer == NO_ANSWER else answer: _number(cell, here, answer)
+                for answer, cell in zip(answers, cells, strict=False)
+                if cell.strip()
+            }
+        return cls(costs)
 
     @property
     def may_leave(self) -> bool:
@@ -128,43 +158,15 @@ class CostMatrix:
         return names
 
 
-def read_costs(path: str | os.PathLike[str]) -> CostMatrix:
-    """A cost matrix from a csv file: a row per true label, a column per answer.
-
-    The first column holds the labels. A column "no answer" is what it costs to leave a
-    document to a person. Empty cells are as in ``CostMatrix``.
-    """
-    place = os.fspath(path)
-    with open(path, newline="", encoding="utf-8-sig") as file:
-        rows = [row for row in csv.reader(file) if any(cell.strip() for cell in row)]
-    if len(rows) < 2 or len(rows[0]) < 2:
-        raise DataError(
-            f"{place}: expected a column with the true labels and a column per answer, "
-            "with a header and a row per label."
-        )
-    answers = [cell.strip() for cell in rows[0][1:]]
-    costs: dict[Label, dict[Label | None, float]] = {}
-    for number, row in enumerate(rows[1:], 1):
-        label = row[0].strip()
-        if label in costs or len(row) > len(answers) + 1:
-            what = "comes twice" if label in costs else "has more cells than the header"
-            raise DataError(f"{place}, row {number}: the label {label!r} {what}.")
-        costs[label] = {}
-        for answer, cell in zip(answers, row[1:], strict=False):
-            if cell.strip():
-                key = None if answer == NO_ANSWER else answer
-                costs[label][key] = _number(cell, f"{place}, row {number}, {answer!r}")
-    return CostMatrix(costs)
-
-
-def _number(cell: str, place: str) -> float:
+def _number(cell: str, place: str, answer: str) -> float:
     try:
         cost = float(cell)
     except ValueError:
         cost = -1.0
     if not 0 <= cost < np.inf:
         raise DataError(
-            f"{place}: expected a cost, a number of at least 0; got {cell.strip()!r}."
+            f"{place}, {answer!r}: expected a cost, a number of at least 0; got "
+            f"{cell.strip()!r}."
         )
     return cost
 

@@ -212,12 +212,11 @@ def _judged(
     """The report of a model, and the labelled documents that it is on."""
     from earmark.apps.changes import has_learned
     from earmark.apps.cli.data import labelled_only, load_model
-    from earmark.evaluation import check_documents, group_near_duplicates
-    from earmark.evaluation.costs import read_costs
+    from earmark.evaluation import CostMatrix, check_documents, group_near_duplicates
     from earmark.evaluation.slices import without_ids
     from earmark.inputs.duplicates import DuplicateGroups
 
-    costs = None if asked.costs is None else read_costs(asked.costs)
+    costs = None if asked.costs is None else CostMatrix.from_csv(asked.costs)
     stored = load_model(model, asked.max_error)
     classifier = stored.classifier
     with status(f"reading {data}"):

@@ -225,11 +225,15 @@ def _coverage(report: Report) -> Iterator[str]:
     target = next((t for t in (0.95, 0.99) if t > full), None)
     if target is None or target not in targets(curve.n_documents):
         return
-    share, wanted = curve.coverage_at(target), f"{100 * target:.0f} %"
-    if share > 0:
+    threshold, wanted = curve.threshold_at(target), f"{100 * target:.0f} %"
+    if threshold is not None:
+        share, reached = curve.at_threshold(threshold)
+        n_answers, reached = round(share * curve.n_documents), reached or 0.0
+        low, high = wilson_interval(round(reached * n_answers), n_answers)
         yield (
-            f"Of its most confident {percent(share)} of the answers, at least "
-            f"{wanted} are right."
+            f"Of its most confident {percent(share)} of the answers, "
+            f"{percent(reached)} are right (95 % interval {percent(low)} to "
+            f"{percent(high)})."
         )
     else:
         yield f"No threshold makes {wanted} of the answers right."
@@ -249,8 +253,8 @@ def _confusions(matrix: ConfusionMatrix) -> Iterator[str]:
     for pair in matrix.most_confused(top=1):
         yield (
             f"The most frequent mistake: “{pair.true}” taken for “{pair.predicted}” "
-            f"({pair.count:,} times, {percent(pair.share)} of the documents of "
-            f"“{pair.true}”)."
+            f"({count_of(pair.count, 'time')}, {percent(pair.share)} of the documents "
+            f"of “{pair.true}”)."
         )
     seen = [s for s in matrix.per_class if s.support]
     weak = min(seen, key=lambda s: s.f1)
