@@ -41,8 +41,8 @@ def test_a_planted_slice_is_to_be_looked_at():
     rest = (y != z)[100:].mean()
     assert step.sentence == (
         f"Look at the documents with source = web: {wrong} of 100 are misread "
-        f"({wrong}.0 %; {100 * rest:.1f} % elsewhere). As good as the rest, it would "
-        f"bring {step.n_wrong} more right answers of 800."
+        f"({wrong}.0 %; {100 * rest:.1f} % elsewhere). Read as well as the rest, "
+        f"{step.n_wrong} more of the 800 answers would be right."
     )
     assert step.n_wrong == round(wrong - 100 * rest)
 

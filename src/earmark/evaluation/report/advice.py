@@ -79,8 +79,8 @@ def _slices(report: Report, matrix: ConfusionMatrix) -> Iterator[Step]:
         if not one.excess:
             continue
         gain = (
-            "As good as the rest, it would bring "
-            f"{count_of(one.excess, 'more right answer')} of {matrix.n_answered:,}."
+            f"Read as well as the rest, {one.excess:,} more of the "
+            f"{matrix.n_answered:,} answers would be right."
         )
         if one.column == LABEL:
             do = f"Label more documents of “{one.value}”"
@@ -89,8 +89,8 @@ def _slices(report: Report, matrix: ConfusionMatrix) -> Iterator[Step]:
             do = f"Look at the documents with {one.name}"
             yield Step("slice", f"{do}: {_figures(one)}. {gain}", one.excess, "slices")
     for word in list(report.error_words or ())[:1]:
-        do = f"Read the documents with “{word.value}”"
-        yield Step("word", f"{do}: {_figures(word)}.", word.excess, "error-words")
+        do = f"{word}: read some of them"
+        yield Step("word", f"{do}.", word.excess, "error-words")
 
 
 def _figures(one: Slice) -> str:

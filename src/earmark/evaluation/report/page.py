@@ -28,13 +28,14 @@ from earmark.evaluation.report.text import (
     these,
 )
 from earmark.evaluation.significance import wilson_interval
+from earmark.evaluation.slices import WORD
 from earmark.typing import ArrayLike, FloatVector, JsonObject
 
 if TYPE_CHECKING:
     from earmark.evaluation.confusion import ConfusionMatrix
     from earmark.evaluation.coverage import AccuracyCoverage, Reliability
     from earmark.evaluation.report.report import Report, SideBySide
-    from earmark.evaluation.slices import Slice
+    from earmark.evaluation.slices import Slice, Slices
 
 __all__ = ["cut", "marked_pieces", "render"]
 
@@ -123,7 +124,8 @@ def render_page(report: Report) -> str:
         these=these,
         slice_head=SLICE_HEAD,
         slices=[slice_row(one) for one in report.slices or ()],
-        slice_documents=_slice_documents(report),
+        slice_documents=_misread(report, report.slices),
+        word_documents=_misread(report, report.error_words),
         words_of_errors=[slice_row(one) for one in report.error_words or ()],
         cost_head=COST_HEAD,
         costs=[] if report.costs is None else cost_rows(report.costs),
@@ -273,19 +275,30 @@ def _predictions(report: Report, matrix: ConfusionMatrix) -> JsonObject:
     }
 
 
-def _slice_documents(report: Report) -> list[tuple[Slice, list[JsonObject]]]:
-    """Some misread documents of the first slices."""
+def _misread(
+    report: Report, slices: Slices | None
+) -> list[tuple[Slice, list[JsonObject]]]:
+    """Some misread documents of the first slices; a word is marked."""
     matrix = report.confusion
     if matrix is None or report.texts is None:
         return []
-    return [
-        (one, [_example(report, matrix, row) for row in one.rows[:_PER_SLICE].tolist()])
-        for one in (report.slices or ())[:_SLICES_WITH_DOCUMENTS]
-    ]
+    documents = []
+    for one in (slices or ())[:_SLICES_WITH_DOCUMENTS]:
+        terms = [(str(one.value), 1.0)] if one.column == WORD else None
+        rows = one.rows[:_PER_SLICE].tolist()
+        documents.append((one, [_example(report, matrix, row, terms) for row in rows]))
+    return documents
 
 
-def _example(report: Report, matrix: ConfusionMatrix, document: int) -> JsonObject:
+def _example(
+    report: Report,
+    matrix: ConfusionMatrix,
+    document: int,
+    terms: Sequence[tuple[str, float]] | None = None,
+) -> JsonObject:
     """A document with its true and predicted class, and its text in pieces."""
+    if terms is None:
+        terms = (report.words or {}).get(document, ())
     assert report.texts is not None
     sure = matrix.confidence
     true, said = matrix.true_index[document], matrix.predicted_index[document]
@@ -296,7 +309,7 @@ def _example(report: Report, matrix: ConfusionMatrix, document: int) -> JsonObje
         "said": str(matrix.classes[said]),
         "right": bool(true == said),
         "confidence": None if sure is None else percent(float(sure[document])),
-        "pieces": marked_pieces(text, (report.words or {}).get(document, ())),
+        "pieces": marked_pieces(text, terms),
     }
 
 

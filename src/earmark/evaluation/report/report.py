@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -234,7 +235,7 @@ class Report(Result):
         """The summary in plain words, one sentence an entry."""
         return summary_sentences(self)
 
-    @property
+    @cached_property
     def doubtful(self) -> list[DoubtfulLabel]:
         """Labels to look at: suspected ones, then those that copies contradict."""
         matrix = self.confusion
@@ -243,7 +244,7 @@ class Report(Result):
         labels = [matrix.classes[place] for place in matrix.true_index.tolist()]
         return doubtful_labels(labels, self.label_errors or (), self.copies)
 
-    @property
+    @cached_property
     def next_steps(self) -> list[Step]:
         """What to do next, the steps about most wrong answers first."""
         return next_steps(self)
