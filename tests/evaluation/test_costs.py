@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from earmark.evaluation import CostMatrix
+from earmark.evaluation import CostMatrix, Report
 from earmark.evaluation.costs import Costs
 from earmark.exceptions import DataError
 
@@ -138,3 +138,10 @@ def test_labels_that_the_model_does_not_know_are_refused():
 def test_no_answer_without_a_cost_is_refused():
     with pytest.raises(DataError, match="add a column 'no answer'"):
         Costs.of(CostMatrix({}), ["a", "b"], ["a", None], [[0.5, 0.5]] * 2, ["a", "b"])
+
+
+def test_costs_of_a_report_need_probabilities_of_one_label_per_document():
+    with pytest.raises(DataError, match="costs need the probabilities"):
+        Report.from_predictions(["a"], ["a"], costs=CostMatrix({}))
+    with pytest.raises(DataError, match="one label per document"):
+        Report.from_predictions([["a"]], [["a"]], costs=CostMatrix({}))

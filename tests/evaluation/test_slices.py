@@ -228,3 +228,10 @@ def test_where_nothing_is_wrong_or_nothing_is_written_no_word_is_listed():
 def test_a_column_of_another_length_is_refused():
     with pytest.raises(DataError, match="columns\\['source'\\] 1"):
         error_slices(["a", "b"], ["a", "b"], {"source": ["x"]})
+
+
+def test_a_column_that_is_called_label_is_not_taken_for_the_labels():
+    y, z, columns, texts = answers(1, planted=True)
+    named = {"label": columns["source"], "length": columns["day"]}
+    first = error_slices(y, z, named, texts=texts)[0]
+    assert first.name == "column label = source-3"

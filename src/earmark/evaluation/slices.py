@@ -39,7 +39,7 @@ _MOST_VALUES = 100  # slices of a column, the largest
 _FEW_VALUES = 12  # so many numbers or dates need no cutting
 _CUTS = (0.2, 0.4, 0.6, 0.8)
 _MOST_WORDS = 20
-LABEL, LENGTH, WORD = "label", "length", "word"
+LABEL, LENGTH, WORD = _OWN = "label", "length", "word"
 # Column, value, and whether it is a range.
 _Name = tuple[str, str | None, bool]
 
@@ -175,7 +175,8 @@ def error_slices(
     -------
     Slices
         A sequence, the smallest p-value first; with the number of slices tested. The
-        slices by label have the column "label".
+        slices by label and length have the columns "label" and "length"; a column of
+        yours with such a name is "column label".
 
     Examples
     --------
@@ -187,17 +188,20 @@ def error_slices(
 
     """
     judged = _Judged.of(y_true, y_pred, copies, texts)
-    known = {name: [*values] for name, values in (columns or {}).items()}
+    known = {
+        name if name not in _OWN else f"column {name}": [*values]
+        for name, values in (columns or {}).items()
+    }
     for name, values in known.items():
         check_equal_length(**{"y_true": judged.truth, f"columns[{name!r}]": values})
     if not any(isinstance(label, frozenset) for label in judged.truth):
-        known.setdefault(LABEL, judged.truth)
+        known[LABEL] = judged.truth
     parts: list[tuple[_Name, IntVector]] = [
         ((name, value, is_range), rows)
         for name, values in known.items()
         for value, is_range, rows in _parts(judged.of_column(values))
     ]
-    if texts is not None and LENGTH not in known:
+    if texts is not None:
         lengths = np.array([len(text) for text in judged.of_column(texts)])
         cut = _between(lengths, np.arange(len(lengths)), "{:,}".format)
         parts += [

@@ -41,7 +41,7 @@ from earmark.evaluation.significance import (
     paired_interval,
 )
 from earmark.evaluation.slices import Slices, error_slices, error_words
-from earmark.exceptions import DataError
+from earmark.exceptions import DataError, Try
 from earmark.folds import check_equal_length
 from earmark.inputs.duplicates import DuplicateGroups, group_near_duplicates
 from earmark.inputs.labels import (
@@ -317,10 +317,12 @@ def _costs(
     proba: ArrayLike | None,
     names: Names,
 ) -> Costs:
-    if proba is None or names is None or is_multi_label(y_true):
+    if is_multi_label(y_true):
+        raise DataError("costs are for one label per document.")
+    if proba is None or names is None:
         raise DataError(
-            "costs need proba, the probabilities of the classes, and one label per "
-            "document."
+            "costs need the probabilities of the classes",
+            Try("give them with", proba=...),
         )
     return Costs.of(costs, y_true, y_pred, proba, names)
 

@@ -13,7 +13,7 @@ import scipy
 from earmark.evaluation.costs import NO_ANSWER, Costs
 from earmark.evaluation.report.columns import HEAD, average_row, class_row
 from earmark.evaluation.result import Result
-from earmark.evaluation.significance import wilson_interval
+from earmark.evaluation.significance import p_words, wilson_interval
 from earmark.evaluation.slices import WORD, Slice
 from earmark.tables import text_table, wrapped
 from earmark.typing import FloatVector, IntVector, JsonObject
@@ -268,7 +268,10 @@ def _confusions(matrix: ConfusionMatrix) -> Iterator[str]:
 
 # -- tables that terminal and page share ----------------------------------------------
 
-SLICE_HEAD = ("slice", "documents", "accuracy", "interval", "elsewhere", "difference")
+SLICE_HEAD = (
+    *("slice", "documents", "accuracy", "interval", "elsewhere", "points"),
+    "p-value",
+)
 COST_HEAD = ("least-cost answer", "surely from", "answers", "by least cost")
 
 
@@ -281,7 +284,8 @@ def slice_row(one: Slice) -> list[str]:
         percent(one.accuracy),
         f"{100 * low:.0f}–{100 * high:.0f} %",
         percent(one.rest),
-        f"{100 * one.difference:+.1f} points",
+        f"{100 * one.difference:+.1f}",
+        p_words(one.p_value).removeprefix("p ").removeprefix("= "),
     ]
 
 
