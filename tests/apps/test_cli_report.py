@@ -70,6 +70,8 @@ def test_all_other_columns_but_ids_are_sliced_for_a_report(folder, tmp_path):
         step["sentence"] for step in facts["next_steps"]
     )
     page = (tmp_path / "r.html").read_text()
+    assert f"--text text --label topic --report {tmp_path}/r.html</dd>" in page
+    assert "--doubtful fix.csv</code>" in page
     assert "id = " not in page
     assert "Misread documents with source = shop" in page
 

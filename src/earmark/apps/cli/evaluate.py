@@ -123,7 +123,17 @@ def evaluate(
             models[0], data, files, max_error, dask
         )
     else:
-        header = _header(models, data, date, dated=report is not None)
+        how: dict[str, Any] = {
+            "text": files.text,
+            "label": files.label,
+            "encoding": files.encoding,
+            "format": files.format,
+            "max-error": max_error,
+            "slices": slices,
+            "costs": costs,
+            "report": report,
+        }
+        header = _header([*models, data], how, date, dated=report is not None)
         asked = _Asked(
             *(files, max_error, header),
             columns=None if slices is None else options.comma_list(slices),
@@ -153,13 +163,20 @@ def _refuse(models: list[Path], dask: str | None, **one_model: object) -> None:
 
 
 def _header(
-    models: list[Path], data: str, date: str | None, *, dated: bool
+    sources: list[Path | str], how: dict[str, Any], date: str | None, *, dated: bool
 ) -> dict[str, str]:
-    """What stands under the title of a report."""
+    """What stands under the title of a report, with the command that repeats it."""
     from earmark import __version__
 
-    command = shlex.join(["earmark", "evaluate", *map(str, models), data])
-    header = {"data": data, "earmark": __version__, "command": command}
+    flags = [(f"--{name}", value) for name, value in how.items() if value is not None]
+    words = [
+        "earmark",
+        "evaluate",
+        *sources,
+        *(word for flag in flags for word in flag),
+    ]
+    command = shlex.join(map(str, words))
+    header = {"data": str(sources[-1]), "earmark": __version__, "command": command}
     if dated or date is not None:
         header = {"date": date or time.strftime("%Y-%m-%d"), **header}
     return header
