@@ -225,7 +225,8 @@ def test_copies_of_one_misread_text_count_once():
 
 def test_where_nothing_is_wrong_or_nothing_is_written_no_word_is_listed():
     assert not error_words(["a"] * 9, ["a"] * 9, ["text"] * 9)
-    assert not error_words(["a"] * 9, ["b"] * 9, [""] * 9)
+    for text in ("", "x", "?"):
+        assert not error_words(["a"] * 9, ["b"] * 9, [text] * 9)
     assert str(error_words(["a"], ["a"], ["x"])).startswith("None is misread")
 
 
@@ -239,3 +240,9 @@ def test_a_column_that_is_called_label_is_not_taken_for_the_labels():
     named = {"label": columns["source"], "length": columns["day"]}
     first = error_slices(y, z, named, texts=texts)[0]
     assert first.name == "column label = source-3"
+
+
+def test_labels_that_are_numbers_are_not_cut():
+    y = [*range(20)] * 20
+    z = [21 if label == 7 else label for label in y]
+    assert [one.name for one in error_slices(y, z)] == ["label = 7"]

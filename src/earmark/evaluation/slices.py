@@ -10,6 +10,7 @@ Slices overlap; so a slice is listed only if it is also bad outside those listed
 from __future__ import annotations
 
 import datetime
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
@@ -26,6 +27,7 @@ from earmark.evaluation.significance import (
     wilson_interval,
 )
 from earmark.features import WordCounter
+from earmark.features.tokens import WORD_PATTERN
 from earmark.folds import check_equal_length
 from earmark.inputs.duplicates import DuplicateGroups
 from earmark.inputs.labels import all_known, label_column, plain, right_answers
@@ -199,7 +201,9 @@ def error_slices(
     parts: list[tuple[_Name, IntVector]] = [
         ((name, value, is_range), rows)
         for name, values in known.items()
-        for value, is_range, rows in _parts(judged.of_column(values))
+        for value, is_range, rows in _parts(
+            judged.of_column(values), may_cut=name != LABEL
+        )
     ]
     if texts is not None:
         lengths = np.array([len(text) for text in judged.of_column(texts)])
@@ -251,7 +255,8 @@ def error_words(
     """
     judged = _Judged.of(y_true, y_pred, copies, texts)
     some = judged.of_column(texts)
-    if not judged.wrong.any() or not any(text.strip() for text in some):
+    has_words = any(re.search(WORD_PATTERN, text) for text in some)
+    if not judged.wrong.any() or not has_words:
         return Slices((), 0, level)
     counter = WordCounter(binary=True)
     members = sparse.csc_array(counter.fit_transform(some))
@@ -344,14 +349,16 @@ def _listed(
 # -- columns cut into slices -------------------------------------------------------
 
 
-def _parts(values: list[Any]) -> Iterator[tuple[str | None, bool, IntVector]]:
+def _parts(
+    values: list[Any], *, may_cut: bool
+) -> Iterator[tuple[str | None, bool, IntVector]]:
     """The slices of a column, each with its documents."""
     is_blank = [is_missing(v) or (isinstance(v, str) and not v.strip()) for v in values]
     known = np.flatnonzero(~np.array(is_blank, bool))
     if len(known) < len(values):
         yield None, False, np.flatnonzero(np.array(is_blank, bool))
     some = [plain(values[row]) for row in known.tolist()]
-    if len(set(map(str, some))) > _FEW_VALUES:
+    if may_cut and len(set(map(str, some))) > _FEW_VALUES:
         for read, words in ((_number, _number_words), (_seconds, _day)):
             scale = [*takewhile(lambda point: point is not None, map(read, some))]
             if len(scale) == len(some):
