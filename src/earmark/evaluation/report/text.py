@@ -52,7 +52,7 @@ def percent(share: float) -> str:
 
 
 def confidence_words(confidence: float) -> str:
-    """0.8472 -> "0.847"; one that is not 1 does not look like it, so far as it goes.
+    """0.8472 -> "0.847"; a confidence below 1 is not rounded up to 1.
 
     >>> confidence_words(0.8472), confidence_words(0.999987), confidence_words(1.0)
     ('0.847', '0.99999', '1')
