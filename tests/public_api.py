@@ -13,6 +13,7 @@ is listed once, under the base class.
 import importlib
 import inspect
 import sys
+from functools import cached_property
 
 import earmark
 
@@ -119,7 +120,7 @@ def _own_members(cls):
         # Of a classmethod and a staticmethod, and of a method that is offered only
         # where the model can do it (``offered_if``, scikit-learn's ``available_if``).
         plain = getattr(value, "__wrapped__", getattr(value, "__func__", value))
-        if isinstance(value, property):
+        if isinstance(value, property | cached_property):
             yield f"{name} (property)", name
         elif inspect.isfunction(plain):
             yield f"{name}{_signature(plain)}", name

@@ -1,8 +1,9 @@
-"""Run the code of the first pages and write what it prints below.
+"""Run the code of the pages that show its output, and write what it prints below.
 
     python tests/quick_start.py
 
-renews docs/quickstart.md, and the Python of README.md and docs/index.md;
+renews docs/quickstart.md and the page about costs, and the Python of README.md and
+docs/index.md;
 tests/test_newcomer.py compares.
 """
 
@@ -19,6 +20,7 @@ PAGES = {
     PAGE: ("sh", "python"),
     ROOT / "README.md": ("python",),
     ROOT / "docs" / "index.md": ("python",),
+    ROOT / "docs" / "how-to" / "costs.md": ("sh", "python"),
 }
 _BLOCK = re.compile(
     r"^```(?P<language>sh|python)\n(?P<code>.*?)^```\n(\n```text\n(?P<output>.*?)^```\n)?",

@@ -15,6 +15,7 @@ QUICK = [
     "docs/how-to/from-scikit-learn.md",
     "docs/how-to/mail.md",
     "docs/how-to/multi-label.md",
+    "docs/how-to/report.md",
     "docs/how-to/wrong-labels.md",
 ]
 LONG = [

@@ -431,10 +431,13 @@ def test_predict_says_how_many_documents_it_leaves_open(data, tmp_path):
     assert (f"{n_open} {word} without an answer" in told) == (n_open > 0)
 
 
-def test_lines_are_wrapped_between_words_on_a_terminal_only():
-    line = "- 12 documents repeat an earlier one word for word " + "x" * 70 + " end"
-    assert console.wrapped(line, "  ", None) == line
-    narrow = console.wrapped(line, "  ", 40)
+def test_lines_are_wrapped_between_words_on_a_terminal_only(monkeypatch, capsys):
+    line = "- 12 documents repeat an earlier one word for word " + "x" * 70 + " 5 % end"
+    console.say(line, hang="  ")
+    assert capsys.readouterr().out == f"{line}\n"
+    monkeypatch.setattr(console, "columns", lambda err=False: 40)
+    console.say(line, hang="  ")
+    narrow = capsys.readouterr().out
     assert narrow.split() == line.split()
     assert all(len(row) <= 40 or "x" * 70 in row for row in narrow.splitlines())
     assert all(row.startswith("  ") for row in narrow.splitlines()[1:])

@@ -28,10 +28,11 @@ def run(*args):
     assert done.exit_code == 0, done.output
 
 
-def write(path, texts, labels=None):
+def write(path, texts, labels=None, sources=None):
     with path.open("w", newline="") as file:
-        rows = zip(texts, labels or [""] * len(texts), strict=True)
-        csv.writer(file).writerows([("text", "label"), *rows])
+        empty = [""] * len(texts)
+        rows = zip(texts, labels or empty, sources or empty, strict=True)
+        csv.writer(file).writerows([("text", "label", "source"), *rows])
 
 
 @pytest.fixture(scope="module")
@@ -45,8 +46,12 @@ def folder(tmp_path_factory):
     texts, labels = [texts[row] for row in rows], [corpus.labels[row] for row in rows]
     wrong = [LABELS[(LABELS.index(label) + 1) % 4] for label in labels]
     write(folder / "train.csv", texts[:180], labels[:180])
-    noisy = [wrong[n] if n % 30 == 0 else labels[n] for n in range(180, 360)]
-    write(folder / "test.csv", [*texts[180:], texts[181]], [*noisy, labels[181]])
+    noisy = [wrong[n] if n % 30 == 0 or n > 330 else labels[n] for n in range(180, 360)]
+    sources = ["web" if n > 330 else "mail" for n in range(180, 361)]
+    tested = [*texts[180:], texts[181]], [*noisy, wrong[181]]
+    write(folder / "test.csv", *tested, sources)
+    costs = "true,asyncio,email,no answer\nasyncio,,9,0.2\nemail,1,,0.2\n"
+    (folder / "costs.csv").write_text(costs)
     write(folder / "half.csv", texts, [*labels[:150], *[""] * 210])
     for model, kind in (("new", "softmax"), ("old", "multinomial")):
         run(
@@ -58,7 +63,20 @@ def folder(tmp_path_factory):
             folder / f"{model}.earmark",
         )
     new, old, test = (folder / n for n in ("new.earmark", "old.earmark", "test.csv"))
-    run("evaluate", new, test, "--report", folder / "report.html")
+    more = "--costs", folder / "costs.csv", "--doubtful", folder / "fix.csv"
+    run(
+        "evaluate",
+        new,
+        test,
+        "--text",
+        "text",
+        "--report",
+        folder / "report.html",
+        *more,
+    )
+    page = (folder / "report.html").read_text()
+    assert all(f'id="{part}"' in page for part in ("next", "slices", "costs"))
+    assert "earmark label" in page
     run("evaluate", old, new, test, "--report", folder / "both.html")
     run("card", new, "--test", test, "-o", folder / "card.html")
     return folder
@@ -100,7 +118,7 @@ def test_pages_from_disk(browser, folder, width, scheme):
         look.page.goto((folder / f"{name}.html").as_uri())
         if name == "report":
             look.page.locator("td.wrong button").first.click()
-            assert "Suspected label errors" in look.page.inner_text("main")
+            assert "Labels to check" in look.page.inner_text("main")
         look.at(name)
     assert look.wrong == {}
 

@@ -121,8 +121,8 @@ def test_parts_without_data_are_left_out(parts):
     assert sections == ["summary", "confusion", "classes"]
     full = re.findall(r'<section id="([a-z-]+)"', build(parts).to_html())
     assert full == [
-        "summary", "confusion", "confidence", "mistakes", "classes", "words", "nodes",
-        "label-errors", "identity",
+        "summary", "next", "confusion", "confidence", "mistakes", "classes", "words",
+        "nodes", "label-errors", "identity",
     ]  # fmt: skip
 
 
@@ -261,11 +261,15 @@ def test_two_models_are_held_side_by_side(parts, both):
     right = {name: both.right(name) for name in both.names}
     test = mcnemar_exact(right["new"], right["old"])
     assert both.tests["new"].p_value == test.p_value
-    assert f"{100 * right['new'].mean():.1f} %" in both.sentences[0]
+    shares = [f"{name}: {100 * right[name].mean():.1f} %" for name in ("old", "new")]
+    places = [both.sentences[0].index(share) for share in shares]
+    assert places == sorted(places)
+    assert both.table()[0] == ["", "old", "new"]
     assert "F1 of class" in str(both)
     only = both.differences()[0][1]
     assert all(
-        right["new"][d["number"]] and not right["old"][d["number"]] for d in only
+        right["new"][d["number"] - 1] and not right["old"][d["number"] - 1]
+        for d in only
     )
     page = both.to_html()
     assert "<script" not in page
@@ -277,7 +281,7 @@ def test_two_models_are_held_side_by_side(parts, both):
         SideBySide({"one": both.reports["old"]})
     answers = (["a"] * 50, ["b"] * 50)
     far = {answer[0]: Report.from_predictions(answers[0], answer) for answer in answers}
-    assert SideBySide(far).sentences[0].endswith("McNemar p < 0.001.")
+    assert SideBySide(far).sentences[1].endswith("McNemar p < 0.001).")
     other = Report.from_predictions(["a", "b"], ["a", "a"])
     with pytest.raises(DataError, match="same documents"):
         SideBySide({"one": both.reports["old"], "two": other})

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 from scipy import stats
 
 from earmark.evaluation import corrected_resampled_t, holm, mcnemar_exact
-from earmark.evaluation.significance import wilson_interval
+from earmark.evaluation.significance import paired_interval, wilson_interval
 from earmark.exceptions import DataError
 
 
@@ -84,3 +84,16 @@ def test_one_split_is_refused_with_the_remedy():
 def test_splits_that_all_differ_alike_prove_no_more_than_their_number(n, p):
     found = corrected_resampled_t([0.8] * n, [0.7] * n, n_train=70, n_test=30)
     assert found.p_value == p
+
+
+def test_the_interval_of_two_accuracies_on_the_same_documents_covers_what_it_says():
+    rng = np.random.default_rng(0)
+    for n, shares in ((40, (0.7, 0.15, 0.05)), (200, (0.85, 0.05, 0.02))):
+        drawn = rng.multinomial(n, [*shares, 1 - sum(shares)], size=2000)
+        truth, covered = shares[1] - shares[2], 0
+        for both, only_a, only_b, none in drawn:
+            a = np.repeat([1, 1, 0, 0], [both, only_a, only_b, none])
+            b = np.repeat([1, 0, 1, 0], [both, only_a, only_b, none])
+            low, high = paired_interval(a, b)
+            covered += low <= truth <= high
+        assert 0.94 <= covered / 2000 <= 0.985

@@ -4,6 +4,7 @@ from .bias_variance import bias_variance as bias_variance
 from .comparison import compare_classifiers as compare_classifiers
 from .confusion import ConfusionMatrix as ConfusionMatrix
 from .confusion import multi_label_scores as multi_label_scores
+from .costs import CostMatrix as CostMatrix
 from .coverage import accuracy_coverage as accuracy_coverage
 from .coverage import reliability as reliability
 from .data_checks import check_documents as check_documents
@@ -16,3 +17,5 @@ from .significance import corrected_resampled_t as corrected_resampled_t
 from .significance import holm as holm
 from .significance import krippendorff_alpha as krippendorff_alpha
 from .significance import mcnemar_exact as mcnemar_exact
+from .slices import error_slices as error_slices
+from .slices import error_words as error_words

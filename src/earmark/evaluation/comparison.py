@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import textwrap
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -37,7 +36,7 @@ from earmark.inputs.labels import (
     right_answers,
 )
 from earmark.parameters import offers
-from earmark.tables import html_block, text_table
+from earmark.tables import WIDTH, html_block, text_table, wrapped
 from earmark.typing import (
     ArrayLike,
     BoolVector,
@@ -156,9 +155,18 @@ class Comparison(Result):
         who = f"{', '.join(tied[:-1])} and {tied[-1]} have"
         who = who if len(tied) > 1 else f"{best.name} has"
         lines = [f"{who} the highest accuracy: {best.accuracy:.3f} ({interval})."]
-        for other in self.classifiers[len(tied) :]:
-            words = self.pair(best.name, other.name).words
-            lines.append(f"{words[0].upper()}{words[1:]}.")
+        others = self.classifiers[len(tied) :]
+        pairs = [(other.name, self.pair(best.name, other.name)) for other in others]
+        lines += [f"{pair.words}." for _, pair in pairs if pair.shown]
+        alike = [(name, pair.p_adjusted) for name, pair in pairs if not pair.shown]
+        if alike:
+            names = [name for name, _ in alike]
+            listed = " and ".join([", ".join(names[:-1]), names[-1]][len(names) < 2 :])
+            p = p_words(min(p_value for _, p_value in alike))
+            least = p if len(alike) == 1 else f"smallest {p}"
+            lines.append(
+                f"No difference shown between {best.name} and {listed} ({least})."
+            )
         return lines
 
     def _table(self) -> tuple[list[str], list[list[str]]]:
@@ -180,6 +188,10 @@ class Comparison(Result):
         return html_block("Comparison", self.sentences, *self._table())
 
     def __str__(self) -> str:
+        return self.to_text()
+
+    def to_text(self, width: int = WIDTH) -> str:
+        """Table and sentences for a terminal of so many columns."""
         header, rows = self._table()
         split = f"{self.n_repeats} random splits"
         how = (
@@ -190,7 +202,7 @@ class Comparison(Result):
             f"answered at {100 * self.target_accuracy:.0f} % accuracy. Fit and "
             "predict: CPU seconds."
         )
-        lines = [textwrap.fill(line, 79) for line in (*self.sentences, how)]
+        lines = [wrapped(line, width) for line in (*self.sentences, how)]
         return "\n".join([text_table(header, rows), "", *lines])
 
     def to_dict(self, *, costs: bool = True) -> JsonObject:

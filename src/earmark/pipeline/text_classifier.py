@@ -41,7 +41,7 @@ from earmark.exceptions import (
 from earmark.features import HashedCounter, WordCounter
 from earmark.features.columns import BY_CHARACTERS, Columns, fitting_features
 from earmark.features.vectors import ENCODER
-from earmark.folds import take
+from earmark.folds import check_equal_length, take
 from earmark.inputs.class_names import ClassNames
 from earmark.inputs.regions import (
     ONE_REGION,
@@ -750,36 +750,29 @@ class TextClassifier(Promising, ClassifierMixin, BaseEstimator):
     def report(self, X: Any, y: Any, **parts: Any) -> Report:
         """What is right and wrong on texts X with true labels y.
 
-        Keyword arguments are passed on to ``Report.from_predictions``.
+        Keyword arguments are passed on to ``Report.from_predictions``; ``columns`` have
+        an entry per document of X.
         """
         texts, target = self._fitted_pair(X, y)
         texts = take(texts, target.labelled)
+        columns = parts.pop("columns", None)
+        if columns is not None:
+            for name, values in columns.items():
+                check_equal_length(**{"X": X, f"columns[{name!r}]": values})
+            parts["columns"] = {
+                name: take(values, target.labelled) for name, values in columns.items()
+            }
         decision = self._decide(texts)
         scores = None if target.multi_label else decision.scores
         answers = decision.labels, scores, decision.novelty
         report = report_of(
             self, target.labels, *answers, texts=joined_texts(texts), **parts
         )
-        words = report.words or self._deciding_words(report, texts)
+        rows = sorted({d for some in telling_documents(report) for d in some})
+        words = report.words or deciding_words(self, texts, rows)
         if not self._answering().has_labels:  # it stated no confidence
             report = replace(report, reliability=None)
         return replace(report, words=words)
-
-    def _deciding_words(
-        self, report: Report, texts: RegionTexts
-    ) -> dict[int, list[tuple[str, float]]] | None:
-        """Terms behind the answers that a report shows; None if it cannot tell."""
-        rows = sorted({d for some in telling_documents(report) for d in some})
-        if not rows:
-            return None
-        try:
-            explained = self.explain(take(texts, np.asarray(rows)))
-        except NotSupportedError:
-            return None
-        return {
-            row: [(term.term, term.contribution) for term in explanation.terms]
-            for row, explanation in zip(rows, explained, strict=True)
-        }
 
     def telling_terms(self, top: int = 10) -> dict[Any, list[tuple[str, float]]] | None:
         """The terms that speak most for each class over the mean of the others.
@@ -1022,3 +1015,19 @@ def report_of(
         else ForeignDocuments.from_p_values(novelty, level),
         **parts,
     )
+
+
+def deciding_words(
+    classifier: TextClassifier, texts: DocumentsLike, rows: Sequence[int]
+) -> dict[int, list[tuple[str, float]]] | None:
+    """Terms behind the answers to some documents; None if it cannot tell."""
+    if not rows:
+        return None
+    try:
+        explained = classifier.explain(take(texts, np.asarray(rows)))
+    except NotSupportedError:
+        return None
+    return {
+        row: [(term.term, term.contribution) for term in explanation.terms]
+        for row, explanation in zip(rows, explained, strict=True)
+    }

@@ -10,7 +10,6 @@ import atexit
 import os
 import shutil
 import sys
-import textwrap
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -21,6 +20,7 @@ import typer
 from earmark import progress
 from earmark.apps.harmless import harmless
 from earmark.exceptions import EarmarkWarning
+from earmark.tables import wrapped
 from earmark.whole_files import json_line
 
 if TYPE_CHECKING:
@@ -79,7 +79,13 @@ def say(
     """
     width = columns(err)
     lines = f"{start}{harmless(str(text))}".split("\n")
-    typer.echo("\n".join(wrapped(line, hang, width) for line in lines), err=err)
+    if width is not None:
+        long = (len(line) > width for line in lines)
+        lines = [
+            wrapped(line, width, hang=hang) if is_long else line
+            for line, is_long in zip(lines, long, strict=True)
+        ]
+    typer.echo("\n".join(lines), err=err)
 
 
 def alert(kind: str, text: str, color: str) -> None:
@@ -165,16 +171,6 @@ def say_facts(rows: Iterable[tuple[str, str]]) -> None:
     indent = max((len(name) for name, _ in rows), default=0) + 2
     for name, value in rows:
         say(f"{name:<{indent}}{value}", hang=" " * indent)
-
-
-def wrapped(line: str, hang: str, width: int | None) -> str:
-    """A line wrapped between words; a word longer than the width is not broken."""
-    if width is None or len(line) <= width:
-        return line
-    wrapper = textwrap.TextWrapper(width, subsequent_indent=hang)
-    wrapper.replace_whitespace = False
-    wrapper.break_long_words = wrapper.break_on_hyphens = False
-    return wrapper.fill(line)
 
 
 def columns(err: bool = False) -> int | None:

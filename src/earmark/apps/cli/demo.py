@@ -89,7 +89,10 @@ def demo(
     out.mkdir(parents=True, exist_ok=True)
     report, model = out / "report.html", out / "demo.earmark"
     best.report(
-        parts["test"].texts, parts["test"].labels, title="Docstrings by package"
+        parts["test"].texts,
+        parts["test"].labels,
+        title="Docstrings by package",
+        columns={},
     ).to_html(report)
     best.save(model)
     # `make demo` puts the command where the path does not lead to yet.

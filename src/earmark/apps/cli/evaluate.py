@@ -6,16 +6,26 @@ import shlex
 import time
 import warnings
 from collections import Counter
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from earmark.apps.cli import options
-from earmark.apps.cli.console import echo, note, say, show, status
-from earmark.apps.cli.options import DATA, MODEL, OUTPUT, app, examples, groups, option
+from earmark.apps.cli.console import columns, echo, note, say, show, status
+from earmark.apps.cli.options import (
+    DATA,
+    DECIDING,
+    MODEL,
+    OUTPUT,
+    app,
+    examples,
+    groups,
+    option,
+)
 from earmark.exceptions import EarmarkWarning
+from earmark.tables import WIDTH
 
 if TYPE_CHECKING:
     from earmark.documents import Documents
@@ -34,6 +44,8 @@ _FEWEST = 3
 # From so many documents on, two thirds of them judge as well as four fifths.
 _MANY = 50_000
 _REGRESSION, _MACHINE = "tf-idf + LR", "tf-idf + SVM"
+# Columns of the file of doubtful labels, beside the texts.
+_ABOUT = {"row", "labelled", "looks_like", "why"}
 _WITH_ENCODER = ("auto", "linear", "semi-supervised")
 
 
@@ -41,7 +53,10 @@ _WITH_ENCODER = ("auto", "linear", "semi-supervised")
     epilog=examples(
         "earmark evaluate model.earmark test.csv",
         "earmark evaluate model.earmark test.csv --report report.html",
-        "earmark evaluate old.earmark new.earmark test.csv",
+        "earmark evaluate model.earmark test.csv --slices shop,sent",
+        "earmark evaluate model.earmark test.csv --costs costs.csv",
+        "earmark evaluate model.earmark test.csv --report r.html --doubtful fix.csv",
+        "earmark evaluate old.earmark new.earmark test.csv --report both.html",
         "earmark evaluate model.earmark parts/ --dask local:4",
     )
 )
@@ -55,45 +70,151 @@ def evaluate(
         Path | None,
         option("Write one self-contained HTML page.", panel=OUTPUT, metavar="FILE"),
     ] = None,
+    slices: Annotated[
+        str | None,
+        option(
+            "Columns in which to look for documents that are misread more often; all "
+            "but ids with --report.",
+            panel=DATA,
+            metavar="COL[,COL...]",
+        ),
+    ] = None,
+    costs: Annotated[
+        Path | None,
+        option(
+            "What mistakes cost: a csv file with a row per label, a column per answer, "
+            'and if you like a column "no answer".',
+            panel=DECIDING,
+            metavar="FILE",
+        ),
+    ] = None,
+    doubtful: Annotated[
+        Path | None,
+        option(
+            "Write the documents whose labels to check as csv, for `earmark label`.",
+            panel=OUTPUT,
+            metavar="FILE",
+        ),
+    ] = None,
     date: options.Day = None,
     max_error: options.MaxError = None,
     dask: options.Dask = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Measure one or more models on labelled documents they have not seen."""
-    from earmark import __version__
+    """Measure one or more models on labelled documents they have not seen.
+
+    The page of --report also says in which slices and with which words documents are
+    misread more often, which labels to check, and what to do next.
+    """
     from earmark.apps.cli.data import evaluate_in_parts
-    from earmark.evaluation.report import SideBySide
 
     if not models:
         raise typer.BadParameter(f"Missing argument 'DATA': {data} is taken as MODEL.")
-    if report is not None:
-        options.require_output(report, data, *models)
+    for file in (report, doubtful):
+        if file is not None:
+            options.require_output(file, data, *models)
+    _refuse(models, dask, slices=slices, costs=costs, doubtful=doubtful)
     if data == "-" and len(models) > 1:
         raise typer.BadParameter(
             "stdin can be read once; name a file to measure several models on."
         )
     if dask is not None:
-        if len(models) > 1:
-            raise typer.BadParameter("--dask measures one model at a time.")
         result: Report | SideBySide = evaluate_in_parts(
             models[0], data, files, max_error, dask
         )
     else:
-        command = shlex.join(["earmark", "evaluate", *map(str, models), data])
-        header = {"data": data, "earmark": __version__, "command": command}
-        if report is not None or date is not None:
-            header = {"date": date or time.strftime("%Y-%m-%d"), **header}
-        reports = {
-            name: _judged(model, data, files, max_error, header, report is not None)
-            for name, model in zip(_names(models), models, strict=True)
+        how: dict[str, Any] = {
+            "text": files.text,
+            "label": files.label,
+            "encoding": files.encoding,
+            "format": files.format,
+            "max-error": max_error,
+            "slices": slices,
+            "costs": costs,
+            "report": report,
         }
-        first, *others = reports.values()
-        result = SideBySide(reports, header) if others else first
-    echo(result.to_json() if as_json else result)
+        header = _header([*models, data], how, date, dated=report is not None)
+        asked = _Asked(
+            *(files, max_error, header),
+            columns=None if slices is None else options.comma_list(slices),
+            costs=costs,
+            doubtful=doubtful,
+            with_checks=any(x is not None for x in (report, slices, doubtful)),
+        )
+        if len(models) == 1:
+            result = _judged(models[0], data, asked)[0]
+        else:
+            result = _side_by_side(models, data, asked)
+    echo(result.to_json() if as_json else result.to_text(columns() or WIDTH))
     if report is not None:
         result.to_html(report)
         note(f"wrote {report}")
+
+
+def _refuse(models: list[Path], dask: str | None, **one_model: object) -> None:
+    """Refuse what is for one model here, where it runs elsewhere or on several."""
+    several = len(models) > 1
+    if dask is not None and several:
+        raise typer.BadParameter("--dask measures one model at a time.")
+    for name, value in one_model.items():
+        if value is not None and (dask is not None or several):
+            where = "--dask" if dask is not None else "several models"
+            raise typer.BadParameter(f"--{name} does not go with {where}.")
+
+
+def _header(
+    sources: list[Path | str], how: dict[str, Any], date: str | None, *, dated: bool
+) -> dict[str, str]:
+    """What stands under the title of a report, with the command that repeats it."""
+    from earmark import __version__
+
+    flags = [(f"--{name}", value) for name, value in how.items() if value is not None]
+    words = [
+        "earmark",
+        "evaluate",
+        *sources,
+        *(word for flag in flags for word in flag),
+    ]
+    command = shlex.join(map(str, words))
+    header = {"data": str(sources[-1]), "earmark": __version__, "command": command}
+    if dated or date is not None:
+        header = {"date": date or time.strftime("%Y-%m-%d"), **header}
+    return header
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What a report is asked to say."""
+
+    files: options.LabelledFiles
+    max_error: Any
+    header: dict[str, str]
+    columns: list[str] | None
+    costs: Path | None
+    doubtful: Path | None
+    with_checks: bool
+
+    @property
+    def keep(self) -> list[str] | Literal["all"]:
+        """The columns to read beside texts and labels."""
+        if not self.with_checks:
+            return []
+        return "all" if self.columns is None else self.columns
+
+
+def _side_by_side(models: list[Path], data: str, asked: _Asked) -> SideBySide:
+    from earmark.evaluation.report import SideBySide
+    from earmark.pipeline.text_classifier import deciding_words
+
+    names, asked = _names(models), replace(asked, with_checks=False)
+    judged = [_judged(model, data, asked) for model in models]
+    reports = {name: one[0] for name, one in zip(names, judged, strict=True)}
+    both = SideBySide(reports, asked.header)
+    for name, (report, classifier, documents) in [*zip(names, judged, strict=True)][1:]:
+        rows = both.examples(name)
+        words = deciding_words(classifier, documents.texts, rows)
+        reports[name] = replace(report, words=words)
+    return SideBySide(reports, asked.header)
 
 
 def _names(models: list[Path]) -> list[str]:
@@ -103,21 +224,20 @@ def _names(models: list[Path]) -> list[str]:
 
 
 def _judged(
-    model: Path,
-    data: str,
-    files: options.LabelledFiles,
-    max_error: float | str | None,
-    header: dict[str, str],
-    with_checks: bool,
-) -> Report:
+    model: Path, data: str, asked: _Asked
+) -> tuple[Report, TextClassifier, Documents]:
+    """The report of a model, and the labelled documents that it is on."""
     from earmark.apps.changes import has_learned
     from earmark.apps.cli.data import labelled_only, load_model
-    from earmark.evaluation import check_documents
+    from earmark.evaluation import CostMatrix, check_documents, group_near_duplicates
+    from earmark.evaluation.slices import without_ids
+    from earmark.inputs.duplicates import DuplicateGroups
 
-    stored = load_model(model, max_error)
+    costs = None if asked.costs is None else CostMatrix.from_csv(asked.costs)
+    stored = load_model(model, asked.max_error)
     classifier = stored.classifier
     with status(f"reading {data}"):
-        documents = stored.read(data, files)
+        documents = stored.read(data, asked.files, keep=asked.keep)
     labelled, rest = labelled_only(documents)
     if has_learned(stored.metadata, documents, *([labelled] if len(rest) else [])):
         note(
@@ -128,18 +248,53 @@ def _judged(
     with status(f"evaluating {len(documents):,} documents"), warnings.catch_warnings():
         # Said already, with the name of the file.
         warnings.filterwarnings("ignore", "y: the model has not", EarmarkWarning)
-        findings = errors = None
-        if with_checks:
-            findings = check_documents(documents.joined(), documents.labels)
-            errors = _suspects(classifier, documents)
-        return classifier.report(
-            documents.texts,
-            documents.labels,
+        parts: dict[str, Any] = {"costs": costs}
+        if asked.with_checks:
+            copies = group_near_duplicates(documents.joined())
+            parts["findings"] = check_documents(
+                documents.joined(), documents.labels, near_duplicates=copies
+            )
+            parts["label_errors"] = _suspects(classifier, labelled)
+            has_label = [label is not None for label in documents.labels or ()]
+            parts["copies"] = DuplicateGroups(copies.group[has_label])
+            parts["columns"] = labelled.columns
+            if asked.columns is None:
+                parts["columns"] = without_ids(labelled.columns)
+        report = classifier.report(
+            labelled.texts,
+            labelled.labels,
             title=f"{model.name} on {Path(data).name}",
-            header={"model": f"{model} ({classifier.model_name_})", **header},
-            label_errors=errors,
-            findings=findings,
+            header={"model": f"{model} ({classifier.model_name_})", **asked.header},
+            rows=labelled.rows or None,
+            **parts,
         )
+    if asked.doubtful is not None:
+        command = _write_doubtful(report, labelled, asked.doubtful)
+        report = replace(report, label_command=command)
+        note(f"wrote {asked.doubtful}")
+    return report, classifier, labelled
+
+
+def _write_doubtful(report: Report, documents: Documents, path: Path) -> str | None:
+    """Write the documents whose labels to check; the command that opens them."""
+    from earmark.whole_files import csv_line, whole_file
+
+    doubtful = report.doubtful
+    some = documents.take(one.index for one in doubtful)
+    texts = some.texts if isinstance(some.texts, dict) else {"text": some.texts}
+    if not _ABOUT.isdisjoint(texts):
+        texts = {"text": some.joined()}
+    with whole_file(path) as temporary, temporary.open("wb") as file:
+        file.write(csv_line(["row", *texts, "labelled", "looks_like", "why"]))
+        for one, *regions in zip(doubtful, *texts.values(), strict=True):
+            about = one.label, one.suggested, one.reason
+            file.write(csv_line([report.row(one.index), *regions, *about]))
+    command = ["earmark", "label", str(path), "--text", ",".join(texts)]
+    labels = [str(label) for label in report.classes]
+    if not any("," in label for label in labels):
+        command += ["--labels", ",".join(labels)]
+    # A project needs two documents.
+    return shlex.join([*command, "--check-share", "0"]) if len(some) > 1 else None
 
 
 def _tell_new_labels(
@@ -233,7 +388,8 @@ def compare(
             n_jobs=fitting.n_jobs,
             random_state=fitting.random_state,
         )
-    show(as_json, comparison.to_dict(), comparison, is_result=True)
+    words = comparison.to_text(columns() or WIDTH)
+    show(as_json, comparison.to_dict(), words, is_result=True)
 
 
 def _contenders(

@@ -7,7 +7,7 @@ import functools
 import hashlib
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
 from typing import TYPE_CHECKING, Any
@@ -16,19 +16,32 @@ import numpy as np
 
 from earmark.evaluation.coverage import spread
 from earmark.evaluation.report.columns import COLUMNS, page_cells
-from earmark.evaluation.report.text import percent, targets, telling_documents
+from earmark.evaluation.report.text import (
+    COST_HEAD,
+    SLICE_HEAD,
+    confidence_words,
+    cost_rows,
+    percent,
+    slice_row,
+    targets,
+    telling_documents,
+    these,
+)
 from earmark.evaluation.significance import wilson_interval
-from earmark.typing import ArrayLike, JsonObject
+from earmark.evaluation.slices import WORD
+from earmark.typing import ArrayLike, FloatVector, JsonObject
 
 if TYPE_CHECKING:
     from earmark.evaluation.confusion import ConfusionMatrix
     from earmark.evaluation.coverage import AccuracyCoverage, Reliability
-    from earmark.evaluation.report.report import Report
+    from earmark.evaluation.report.report import Report, SideBySide
+    from earmark.evaluation.slices import Slice, Slices
 
 __all__ = ["cut", "marked_pieces", "render"]
 
 _CHARACTERS, _EXAMPLE_CHARACTERS = 1000, 600
-_PER_CELL = 6
+_PER_CELL, _PER_SLICE, _SLICES_WITH_DOCUMENTS = 6, 4, 3
+N_SERIES = 4  # colors of lines
 _BUDGET = 1_800_000  # bytes of example text in the page
 _MAX_CLASSES = 40  # rows of the confusion matrix
 _SLIDER_STEPS = 200
@@ -48,14 +61,18 @@ def render(template: str, **parts: Any) -> str:
 
 @functools.cache
 def _template(name: str) -> Any:
-    from jinja2 import Environment, StrictUndefined
+    from jinja2 import Environment, FunctionLoader, StrictUndefined
 
     environment = Environment(
-        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+        loader=FunctionLoader(_asset),
     )
     # Per cent signs are not torn from their numbers.
     environment.filters["kept"] = lambda text: str(text).replace(" %", "\u00a0%")
-    return environment.from_string(_asset(name))
+    return environment.get_template(name)
 
 
 @functools.cache
@@ -72,7 +89,7 @@ def render_page(report: Report) -> str:
     data: JsonObject = {}
     if matrix is not None and cells is not None:
         if report.texts:
-            data |= _examples(report.texts, matrix, cells["shown"])
+            data |= _examples(report, matrix, cells["shown"])
         if report.texts is not None:
             titles = ("Most confident mistakes", "Most doubtful answers")
             examples = [
@@ -82,7 +99,7 @@ def render_page(report: Report) -> str:
                 )
                 if documents
             ]
-        data |= _predictions(matrix)
+        data |= _predictions(report, matrix)
     coverage = None
     if curve is not None and len(curve.coverage):
         data |= _slider(curve)
@@ -101,10 +118,32 @@ def render_page(report: Report) -> str:
         classes=_class_rows(report),
         columns=COLUMNS,
         targets=[] if curve is None else targets(curve.n_documents),
+        sure=confidence_words,
+        steps=report.next_steps,
+        doubtful=report.doubtful,
+        these=these,
+        slice_head=SLICE_HEAD,
+        slices=[slice_row(one) for one in report.slices or ()],
+        slice_documents=_misread(report, report.slices),
+        word_documents=_misread(report, report.error_words),
+        words_of_errors=[slice_row(one) for one in report.error_words or ()],
+        cost_head=COST_HEAD,
+        costs=[] if report.costs is None else cost_rows(report.costs),
         coverage=coverage,
         reliability=report.reliability and reliability_chart(report.reliability),
         learning=report.learning_curve and learning_chart(report.learning_curve),
     )
+
+
+def render_pages(both: SideBySide) -> str:
+    """The page of several reports on the same documents."""
+    curves = {
+        name: report.coverage
+        for name, report in both.reports.items()
+        if report.coverage is not None and len(report.coverage.coverage)
+    }
+    drawn = coverage_charts(curves) if len(curves) == len(both.reports) else None
+    return render("side_by_side.html.j2", both=both, coverage=drawn)
 
 
 def cut(text: object, characters: int = _CHARACTERS) -> str:
@@ -129,10 +168,10 @@ def _safe_json(value: Any) -> str:
 
 
 def _examples(
-    texts: Sequence[str], matrix: ConfusionMatrix, classes: list[int]
+    report: Report, matrix: ConfusionMatrix, classes: list[int]
 ) -> JsonObject:
     """The example documents per cell (row, column), within the budget."""
-    documents: list[JsonObject] = []
+    texts, documents = report.texts or (), list[JsonObject]()
     chosen: dict[str, list[int]] = {}
     examples: JsonObject = {"documents": documents, "cells": chosen}
     place = {-1: -1} | {number: place for place, number in enumerate(classes)}
@@ -150,7 +189,8 @@ def _examples(
             if turn >= len(members):
                 continue
             document = members[turn]
-            entry: JsonObject = {"number": document + 1, "text": cut(texts[document])}
+            number, text = report.row(document), cut(texts[document])
+            entry: JsonObject = {"number": number, "text": text}
             if matrix.confidence is not None:
                 entry["confidence"] = round(float(matrix.confidence[document]), 3)
             left -= len(_safe_json(entry).encode("utf-8", errors="replace")) + 1
@@ -219,7 +259,7 @@ def _slider(curve: AccuracyCoverage) -> JsonObject:
     }
 
 
-def _predictions(matrix: ConfusionMatrix) -> JsonObject:
+def _predictions(report: Report, matrix: ConfusionMatrix) -> JsonObject:
     """True and predicted class and confidence of each document, to be downloaded."""
     if matrix.n_documents > _MOST_PREDICTIONS:
         return {}
@@ -231,22 +271,45 @@ def _predictions(matrix: ConfusionMatrix) -> JsonObject:
             matrix.predicted_index.tolist(),
             None if sure is None else sure.round(4).tolist(),
         ],
+        "rows": None if report.rows is None else [*report.rows],
     }
 
 
-def _example(report: Report, matrix: ConfusionMatrix, document: int) -> JsonObject:
+def _misread(
+    report: Report, slices: Slices | None
+) -> list[tuple[Slice, list[JsonObject]]]:
+    """Some misread documents of the first slices; a word is marked."""
+    matrix = report.confusion
+    if matrix is None or report.texts is None:
+        return []
+    documents = []
+    for one in (slices or ())[:_SLICES_WITH_DOCUMENTS]:
+        terms = [(str(one.value), 1.0)] if one.column == WORD else None
+        rows = one.rows[:_PER_SLICE].tolist()
+        documents.append((one, [_example(report, matrix, row, terms) for row in rows]))
+    return documents
+
+
+def _example(
+    report: Report,
+    matrix: ConfusionMatrix,
+    document: int,
+    terms: Sequence[tuple[str, float]] | None = None,
+) -> JsonObject:
     """A document with its true and predicted class, and its text in pieces."""
-    assert matrix.confidence is not None
+    if terms is None:
+        terms = (report.words or {}).get(document, ())
     assert report.texts is not None
+    sure = matrix.confidence
     true, said = matrix.true_index[document], matrix.predicted_index[document]
     text = cut(report.texts[document], _EXAMPLE_CHARACTERS)
     return {
-        "number": document + 1,
+        "number": report.row(document),
         "true": str(matrix.classes[true]),
         "said": str(matrix.classes[said]),
         "right": bool(true == said),
-        "confidence": percent(float(matrix.confidence[document])),
-        "pieces": marked_pieces(text, (report.words or {}).get(document, ())),
+        "confidence": None if sure is None else percent(float(sure[document])),
+        "pieces": marked_pieces(text, terms),
     }
 
 
@@ -281,7 +344,7 @@ class Chart:
     log_x: bool = False
     width: float = 480.0
     height: float = 290.0
-    y_label: str = "right answers, %"
+    y_label: str = "accuracy, %"
     x_ticks: list[tuple[float, str]] = field(default_factory=list)
     y_ticks: list[tuple[float, str]] = field(default_factory=list)
     paths: list[tuple[str, str]] = field(default_factory=list)
@@ -337,10 +400,7 @@ class Chart:
 
 def coverage_chart(curve: AccuracyCoverage, threshold: float | None) -> Chart:
     """Accuracy of the most confident answers, with the chosen point."""
-    ranks = np.linspace(0, 1, 161)[1:] * float(curve.coverage[-1])
-    # The first few per cent rest on a handful of documents: start where ten are.
-    ranks = ranks[ranks * curve.n_documents >= min(10, curve.n_documents)]
-    accuracy = np.array([curve.accuracy_at(float(share)) for share in ranks])
+    ranks, accuracy = _curve(curve)
     low = max(0.0, np.floor((accuracy.min() - 0.02) * 10) / 10)
     name = "Accuracy against coverage"
     chart = Chart(name, "documents answered, %", y_range=(low, 1))
@@ -352,6 +412,26 @@ def coverage_chart(curve: AccuracyCoverage, threshold: float | None) -> Chart:
             label = f"chosen: {100 * right:.1f} % right at {100 * share:.1f} % answered"
             chart.point("chosen", share, max(right, low), label, 6)
     return chart
+
+
+def coverage_charts(curves: Mapping[str, AccuracyCoverage]) -> Chart:
+    """The curves of several models over each other."""
+    lines = [_curve(curve) for curve in curves.values()]
+    low = max(0.0, np.floor((min(y.min() for _, y in lines) - 0.02) * 10) / 10)
+    name = f"Accuracy against coverage of {', '.join(curves)}"
+    chart = Chart(name, "documents answered, %", y_range=(low, 1))
+    chart.shares(0.1 if low < 0.65 else 0.05, 0.2)
+    for number, (ranks, accuracy) in enumerate(lines):
+        chart.line(f"line series{number % N_SERIES}", ranks, accuracy)
+    return chart
+
+
+def _curve(curve: AccuracyCoverage) -> tuple[FloatVector, FloatVector]:
+    """Shares answered, and the accuracy there."""
+    ranks = np.linspace(0, 1, 161)[1:] * float(curve.coverage[-1])
+    # The first few per cent rest on a handful of documents: start where ten are.
+    ranks = ranks[ranks * curve.n_documents >= min(10, curve.n_documents)]
+    return ranks, np.array([curve.accuracy_at(float(share)) for share in ranks])
 
 
 def reliability_chart(figures: Reliability) -> Chart:

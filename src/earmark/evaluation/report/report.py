@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,15 +14,18 @@ from earmark.evaluation.confusion import (
     MultiLabelScores,
     multi_label_scores,
 )
+from earmark.evaluation.costs import CostMatrix, Costs
 from earmark.evaluation.coverage import (
     AccuracyCoverage,
     Reliability,
     accuracy_coverage,
     reliability,
 )
+from earmark.evaluation.doubtful import DoubtfulLabel, doubtful_labels
 from earmark.evaluation.label_errors import SuspectedLabelError
+from earmark.evaluation.report.advice import Step, next_steps
 from earmark.evaluation.report.columns import HEAD, class_row
-from earmark.evaluation.report.page import cut, render, render_page
+from earmark.evaluation.report.page import cut, marked_pieces, render_page, render_pages
 from earmark.evaluation.report.text import (
     ForeignDocuments,
     percent,
@@ -29,9 +33,17 @@ from earmark.evaluation.report.text import (
     summary_sentences,
 )
 from earmark.evaluation.result import Path, Result, as_data, written
-from earmark.evaluation.significance import PairedTest, holm, mcnemar_exact, p_words
-from earmark.exceptions import DataError
+from earmark.evaluation.significance import (
+    PairedTest,
+    holm,
+    mcnemar_exact,
+    p_words,
+    paired_interval,
+)
+from earmark.evaluation.slices import Slices, error_slices, error_words
+from earmark.exceptions import DataError, Try
 from earmark.folds import check_equal_length
+from earmark.inputs.duplicates import DuplicateGroups, group_near_duplicates
 from earmark.inputs.labels import (
     as_labels,
     as_probabilities,
@@ -40,12 +52,13 @@ from earmark.inputs.labels import (
     is_multi_label,
 )
 from earmark.parameters import offers, shape_of
-from earmark.tables import html_block, text_table
+from earmark.tables import WIDTH, html_block, text_table, wrapped
 from earmark.typing import (
     ArrayLike,
     BoolVector,
     DocumentsLike,
     Estimator,
+    IntVector,
     JsonObject,
     Label,
 )
@@ -56,6 +69,8 @@ Terms = Sequence[tuple[str, float]]
 Names = tuple[Label, ...] | None
 # Documents that one model gets right and the other does not.
 _MOST_EXAMPLES = 10
+# A p-value below it shows a difference.
+_SHOWN = 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,8 +91,14 @@ class Report(Result):
         With probabilities: accuracy of the most confident answers.
     reliability : Reliability or None
         With probabilities: calibration.
+    slices, error_words : Slices or None
+        With other columns: where it fails, and the words of misread documents.
+    costs : Costs or None
+        With a cost matrix: what the answers cost.
     sentences : list of str
         The summary in plain words.
+    next_steps : list of Step
+        What to do next.
 
     Examples
     --------
@@ -107,6 +128,12 @@ class Report(Result):
     header: Mapping[str, str] | None = None
     words: Mapping[int, Terms] | None = None
     texts: Sequence[str] | None = field(default=None, repr=False)
+    slices: Slices | None = None
+    error_words: Slices | None = None
+    costs: Costs | None = None
+    copies: DuplicateGroups | None = field(default=None, repr=False)
+    label_command: str | None = None
+    rows: Sequence[int] | None = field(default=None, repr=False)
 
     @classmethod
     def from_predictions(
@@ -119,6 +146,8 @@ class Report(Result):
         texts: Sequence[str] | None = None,
         threshold: float | None = None,
         title: str = "Evaluation report",
+        columns: Mapping[str, Iterable[Any]] | None = None,
+        costs: CostMatrix | None = None,
         **parts: Any,
     ) -> Report:
         """Build the report of predictions against the truth.
@@ -140,6 +169,12 @@ class Report(Result):
             point on the accuracy/coverage curve.
         title : str
             Heading.
+        columns : mapping of str to sequence, optional
+            Other columns of the documents, perhaps none of them (``{}``). With it, the
+            report says in which slices, and with ``texts`` with which words, documents
+            are misread more often: ``error_slices``, ``error_words``.
+        costs : CostMatrix, optional
+            What mistakes cost; needs ``proba``.
         **parts
             ``top_terms``: dict label -> list of (term, weight);
             ``hidden_nodes``: dict label -> list of (share, list of (term, weight));
@@ -151,6 +186,9 @@ class Report(Result):
             ``header``: dict of name -> value under the title, such as model, data
             and date (the report asks no clock: equal input gives equal bytes);
             ``words``: dict document -> list of (term, weight), marked in its text;
+            ``copies``: from ``group_near_duplicates``;
+            ``label_command``: how to open the doubtful labels;
+            ``rows``: number of each document in its file, counted from 1 otherwise;
             ``notes``: sentences to add to the summary.
 
         """
@@ -160,11 +198,17 @@ class Report(Result):
         measured = _measured(y_true, y_pred, proba, names)
         figures = measured["confusion"] or measured["multi_label"]
         check_equal_length(texts=texts, y_true=np.empty(figures.n_documents))
+        plain = None if texts is None else [str(text) for text in texts]
+        if costs is not None:
+            measured["costs"] = _costs(costs, y_true, y_pred, proba, names)
+        if columns is not None:
+            copies = parts.pop("copies", None)
+            measured |= _failures(y_true, y_pred, columns, plain, copies)
         return cls(
             title=title,
             n_documents=figures.n_documents,
             classes=figures.classes,
-            texts=None if texts is None else [str(text) for text in texts],
+            texts=plain,
             threshold=threshold,
             **measured,
             **{name: part for name, part in parts.items() if part is not None},
@@ -191,8 +235,30 @@ class Report(Result):
         """The summary in plain words, one sentence an entry."""
         return summary_sentences(self)
 
+    @cached_property
+    def doubtful(self) -> list[DoubtfulLabel]:
+        """Labels to look at: suspected ones, then those that copies contradict."""
+        matrix = self.confusion
+        if matrix is None:
+            return []
+        labels = [matrix.classes[place] for place in matrix.true_index.tolist()]
+        return doubtful_labels(labels, self.label_errors or (), self.copies)
+
+    @cached_property
+    def next_steps(self) -> list[Step]:
+        """What to do next, the steps about most wrong answers first."""
+        return next_steps(self)
+
+    def row(self, document: int) -> int:
+        """The number of a document in its file."""
+        return document + 1 if self.rows is None else self.rows[document]
+
     def __str__(self) -> str:
-        return render_terminal(self)
+        return self.to_text()
+
+    def to_text(self, width: int = WIDTH) -> str:
+        """Summary and tables for a terminal of so many columns."""
+        return render_terminal(self, width)
 
     def to_dict(self) -> JsonObject:
         """Plain Python values; document texts are not included."""
@@ -201,10 +267,12 @@ class Report(Result):
             "n_documents": self.n_documents,
             "classes": list(self.classes),
             "summary": self.sentences,
+            "next_steps": as_data(self.next_steps),
         }
         measured = ("confusion", "multi_label", "coverage", "reliability", "foreign")
         listed = ("learning_curve", "label_errors", "findings")
-        for name in (*measured, *listed, "header", "timing", "fingerprint"):
+        failures = ("slices", "error_words", "costs")
+        for name in (*measured, *listed, *failures, "header", "timing", "fingerprint"):
             if (part := getattr(self, name)) is not None:
                 content[name] = as_data(part)
         if self.threshold is not None:
@@ -240,6 +308,40 @@ class Report(Result):
         cut to about 1,000 characters and limited in number.
         """
         return written(render_page(self), path)
+
+
+def _costs(
+    costs: CostMatrix,
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    proba: ArrayLike | None,
+    names: Names,
+) -> Costs:
+    if is_multi_label(y_true):
+        raise DataError("costs are for one label per document.")
+    if proba is None or names is None:
+        raise DataError(
+            "costs need the probabilities of the classes",
+            Try("give them with", proba=...),
+        )
+    return Costs.of(costs, y_true, y_pred, proba, names)
+
+
+def _failures(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    columns: Mapping[str, Iterable[Any]],
+    texts: list[str] | None,
+    copies: DuplicateGroups | None,
+) -> JsonObject:
+    """Slices and words that are misread more often; copies count once."""
+    if texts is not None and copies is None:
+        copies = group_near_duplicates(texts)
+    slices = error_slices(y_true, y_pred, columns, texts=texts, copies=copies)
+    words = None
+    if texts is not None:
+        words = error_words(y_true, y_pred, texts, copies=copies)
+    return {"slices": slices, "error_words": words, "copies": copies}
 
 
 def _measured(
@@ -292,7 +394,9 @@ class SideBySide(Result):
     ...     "new": Report.from_predictions(truth, ["a", "b", "b", "a"]),
     ... })
     >>> both.sentences[0]
-    'new: 100.0 % of all documents right, old: 75.0 %; McNemar p = 1.'
+    'old: 75.0 % of all documents right, new: 100.0 %.'
+    >>> both.sentences[1].partition(" (")[0]
+    'No difference shown between old and new'
 
     """
 
@@ -327,8 +431,11 @@ class SideBySide(Result):
     @property
     def tests(self) -> dict[str, PairedTest]:
         """Each model against the first, with Holm's correction over them."""
-        first, *others = self.names
-        tests = [mcnemar_exact(self.right(name), self.right(first)) for name in others]
+        return self._tests(self.names[0])
+
+    def _tests(self, base: str) -> dict[str, PairedTest]:
+        others = [name for name in self.names if name != base]
+        tests = [mcnemar_exact(self.right(name), self.right(base)) for name in others]
         adjusted = holm([test.p_value for test in tests])
         return {
             name: PairedTest(test.name, test.difference, float(p), test.n)
@@ -336,15 +443,53 @@ class SideBySide(Result):
         }
 
     @property
+    def intervals(self) -> dict[str, tuple[float, float]]:
+        """Of the difference of each model's accuracy to the first's, at 95 %."""
+        first, *others = self.names
+        return {
+            name: paired_interval(self.right(name), self.right(first))
+            for name in others
+        }
+
+    @property
+    def winner(self) -> str | None:
+        """The model that is shown to be more accurate than every other, if one is."""
+        best = max(self.names, key=lambda name: float(self.right(name).mean()))
+        tests = self._tests(best).values()
+        return best if all(test.p_value < _SHOWN for test in tests) else None
+
+    @property
     def sentences(self) -> list[str]:
-        """What the comparison shows, in words."""
-        first = self.names[0]
-        base = percent(float(self.right(first).mean()))
+        """What the comparison shows, in words; the models in the order given."""
+        shares = [f"{percent(float(self.right(name).mean()))}" for name in self.names]
+        first, *others = self.names
+        pairs = zip(others, shares[1:], strict=True)
+        listed = [f"{name}: {share}" for name, share in pairs]
+        head = f"{first}: {shares[0]} of all documents right"
         return [
-            f"{name}: {percent(float(self.right(name).mean()))} of all documents "
-            f"right, {first}: {base}; McNemar {p_words(test.p_value)}."
-            for name, test in self.tests.items()
+            f"{', '.join([head, *listed])}.",
+            *(self._verdict(first, name, test) for name, test in self.tests.items()),
         ]
+
+    def _verdict(self, first: str, name: str, test: PairedTest) -> str:
+        ends = self.intervals[name]
+        p = f"McNemar {p_words(test.p_value)}"
+        if test.p_value >= _SHOWN:
+            low, high = (f"{100 * end:+.1f}" for end in ends)
+            change = f"{100 * test.difference:+.1f} points"
+            return (
+                f"No difference shown between {first} and {name} ({change}, 95 % "
+                f"interval {low} to {high}; {p})."
+            )
+        if test.difference > 0:
+            better, worse = name, first
+        else:
+            better, worse, ends = first, name, (-ends[1], -ends[0])
+        low, high = (f"{100 * end:.1f}" for end in ends)
+        return (
+            f"{better} is better than {worse} by {100 * abs(test.difference):.1f} "
+            f"points (95 % interval {low} to {high}; {p})."
+        )
 
     def table(self) -> tuple[list[str], list[list[str]]]:
         """Head and rows: one measure per row, one model per column."""
@@ -352,9 +497,10 @@ class SideBySide(Result):
         for name, report in self.reports.items():
             matrix = self._matrix(name)
             values = {
-                "right, of all documents": percent(float(self.right(name).mean())),
+                "accuracy on all documents": percent(float(self.right(name).mean())),
+                **self._difference(name),
                 "answered": percent(matrix.coverage),
-                "right, of the answers": percent(matrix.accuracy),
+                "accuracy of the answers": percent(matrix.accuracy),
                 "macro F1": f"{matrix.macro.f1:.3f}",
             }
             if report.coverage is not None and report.reliability is not None:
@@ -366,44 +512,91 @@ class SideBySide(Result):
         rows = [[m, *v] for m, v in measures.items() if len(v) == len(self.reports)]
         return ["", *self.names], rows
 
+    def _difference(self, name: str) -> dict[str, str]:
+        """The cells of a model about its difference to the first."""
+        first = self.names[0]
+        heads = f"difference to {first}, points", "95 % interval", "verdict"
+        if name == first:
+            return dict(zip(heads, ("", "", self._mark(name)), strict=True))
+        low, high = (f"{100 * end:+.1f}" for end in self.intervals[name])
+        change = f"{100 * self.tests[name].difference:+.1f}"
+        cells = change, f"{low} to {high}", self._mark(name)
+        return dict(zip(heads, cells, strict=True))
+
+    def _mark(self, name: str) -> str:
+        winner = self.winner
+        if winner is None:
+            return "no winner shown"
+        return "most accurate" if name == winner else ""
+
     def per_class(self) -> tuple[list[str], list[list[str]]]:
-        """Head and rows: F1 of each class under each model."""
-        scores: dict[str, list[str]] = {}
+        """Head and rows: F1 of each class, those that change most between two first."""
+        scores: dict[str, list[float]] = {}
         for name in self.names:
             for c in self._matrix(name).per_class:
-                scores.setdefault(str(c.label), []).append(f"{c.f1:.3f}")
-        rows = [[label, *v] for label, v in scores.items() if len(v) == len(self.names)]
-        return ["F1 of class", *self.names], rows
+                scores.setdefault(str(c.label), []).append(c.f1)
+        known = [(c, f1) for c, f1 in scores.items() if len(f1) == len(self.names)]
+        known.sort(key=lambda row: min(row[1]) - max(row[1]))
+        head, rows = ["F1 of class", *self.names], []
+        for label, f1 in known:
+            rows.append([label, *(f"{one:.3f}" for one in f1)])
+            if len(f1) == 2:
+                rows[-1].append(f"{f1[1] - f1[0]:+.3f}")
+        return head + ["difference"] * (len(self.names) == 2), rows
+
+    def examples(self, name: str) -> list[int]:
+        """The documents that the page shows of what a model gains and loses."""
+        first = self.names[0]
+        gained, lost = self._only(name, first), self._only(first, name)
+        return [*gained[:_MOST_EXAMPLES].tolist(), *lost[:_MOST_EXAMPLES].tolist()]
 
     def differences(self) -> list[tuple[str, list[JsonObject]]]:
-        """For each other model: documents that only one of the two gets right."""
-        first = self.names[0]
-        return [
-            (f"{better} is right, {worse} is not", self._only(better, worse))
-            for other in self.names[1:]
-            for better, worse in ((other, first), (first, other))
-        ]
+        """What each other model gains and loses: some documents, the surest first.
 
-    def _only(self, better: str, worse: str) -> list[JsonObject]:
-        texts = self.reports[better].texts
-        matrix, rival = self._matrix(better), self._matrix(worse)
+        The words that speak for its answer are marked, where its report has them.
+        """
+        first = self.names[0]
+        parts = []
+        for other in self.names[1:]:
+            for what, better, worse in (
+                ("gains", other, first),
+                ("loses", first, other),
+            ):
+                rows = self._only(better, worse)
+                title = f"What {other} {what}: {better} is right, {worse} is not"
+                documents = [
+                    self._example(row, worse, other)
+                    for row in rows[:_MOST_EXAMPLES].tolist()
+                ]
+                parts.append((f"{title} ({len(rows):,})", documents))
+        return parts
+
+    def _only(self, better: str, worse: str) -> IntVector:
+        """The documents that only one gets right, the surest mistakes first."""
+        rival = self._matrix(worse)
         rows = np.flatnonzero(self.right(better) & ~self.right(worse))
-        if rival.confidence is not None:  # the surest mistakes first
+        if rival.confidence is not None:
             rows = rows[np.argsort(-rival.confidence[rows], kind="stable")]
-        return [
-            {
-                "number": row,
-                "true": str(matrix.classes[matrix.true_index[row]]),
-                "said": str(rival.classes[rival.predicted_index[row]])
-                if rival.predicted_index[row] >= 0
-                else "nothing",
-                "text": "" if texts is None else cut(texts[row], 300),
-            }
-            for row in rows[:_MOST_EXAMPLES].tolist()
-        ]
+        return rows
+
+    def _example(self, row: int, worse: str, marked: str) -> JsonObject:
+        report, rival = self.reports[marked], self._matrix(worse)
+        said = int(rival.predicted_index[row])
+        text = "" if report.texts is None else cut(report.texts[row], 600)
+        return {
+            "number": report.row(row),
+            "true": str(rival.classes[rival.true_index[row]]),
+            "said": str(rival.classes[said]) if said >= 0 else "nothing",
+            "pieces": marked_pieces(text, (report.words or {}).get(row, ())),
+        }
 
     def __str__(self) -> str:
-        blocks = ["\n".join(self.sentences), text_table(*self.table())]
+        return self.to_text()
+
+    def to_text(self, width: int = WIDTH) -> str:
+        """Summary and tables for a terminal of so many columns."""
+        lines = [wrapped(line, width, hang="  ") for line in self.sentences]
+        blocks = ["\n".join(lines), text_table(*self.table())]
         return "\n\n".join([*blocks, text_table(*self.per_class())])
 
     def _repr_html_(self) -> str:
@@ -413,8 +606,8 @@ class SideBySide(Result):
         """Plain values: every report, and the tests against the first."""
         parts = {"models": self.reports, "tests": self.tests}
         content: JsonObject = as_data(parts) | {"summary": self.sentences}
-        return content
+        return content | {"intervals": as_data(self.intervals), "winner": self.winner}
 
     def to_html(self, path: Path | None = None) -> str:
         """One HTML page that needs no network; written to ``path``."""
-        return written(render("side_by_side.html.j2", both=self), path)
+        return written(render_pages(self), path)

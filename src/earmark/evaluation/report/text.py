@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
@@ -11,10 +10,12 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 import scipy
 
+from earmark.evaluation.costs import NO_ANSWER, Costs
 from earmark.evaluation.report.columns import HEAD, average_row, class_row
 from earmark.evaluation.result import Result
-from earmark.evaluation.significance import wilson_interval
-from earmark.tables import text_table
+from earmark.evaluation.significance import p_words, wilson_interval
+from earmark.evaluation.slices import WORD, Slice
+from earmark.tables import text_table, wrapped
 from earmark.typing import FloatVector, IntVector, JsonObject
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ForeignDocuments",
+    "confidence_words",
     "count_of",
     "percent",
     "render_terminal",
@@ -36,7 +38,6 @@ _TARGETS = (0.9, 0.95, 0.99)
 _FEWEST_CALIBRATED = 20
 # So unlikely a number of foreign documents is no accident.
 _UNLIKELY = 0.01
-_WIDTH = 79
 _MOST_ROWS = 40
 
 
@@ -48,6 +49,19 @@ def targets(n_documents: int) -> list[float]:
 def percent(share: float) -> str:
     """0.8472 -> "84.7 %"."""
     return f"{100 * share:.1f} %"
+
+
+def confidence_words(confidence: float) -> str:
+    """0.8472 -> "0.847"; a confidence below 1 is not rounded up to 1.
+
+    >>> confidence_words(0.8472), confidence_words(0.999987), confidence_words(1.0)
+    ('0.847', '0.99999', '1')
+    """
+    for digits in range(3, 13):
+        words = f"{confidence:.{digits}f}"
+        if float(words) < 1:
+            return words
+    return "1"
 
 
 def count_of(number: int, noun: str) -> str:
@@ -139,6 +153,8 @@ def summary_sentences(report: Report) -> list[str]:
             f"Labels more probably wrong than right: {len(report.label_errors):,}; "
             "they are listed below, the most probable first."
         )
+    if report.costs is not None:
+        sentences.append(report.costs.sentence)
     if report.learning_curve is not None:
         sentences.append(report.learning_curve.advice)
     return [*sentences, *report.notes]
@@ -191,13 +207,14 @@ def _coverage(report: Report) -> Iterator[str]:
     if threshold == math.inf:
         yield "It answers nothing: no confidence is known to be high enough."
     elif threshold is not None and abstains:
-        yield f"It answers from a confidence of {threshold:.3f} on."
+        yield f"It answers from a confidence of {confidence_words(threshold)} on."
     elif threshold is not None:
         share, accuracy = curve.at_threshold(threshold)
         right = f", and {percent(accuracy or 0)} of those are right"
         yield (
-            f"Answering only from a confidence of {threshold:.3f} on would answer "
-            f"{percent(share)} of the documents{'' if accuracy is None else right}."
+            f"Answering only from a confidence of {confidence_words(threshold)} on "
+            f"would answer {percent(share)} of the documents"
+            f"{'' if accuracy is None else right}."
         )
     full = float(curve.accuracy[-1]) if len(curve.accuracy) else 0.0
     if abstains:
@@ -208,11 +225,15 @@ def _coverage(report: Report) -> Iterator[str]:
     target = next((t for t in (0.95, 0.99) if t > full), None)
     if target is None or target not in targets(curve.n_documents):
         return
-    share, wanted = curve.coverage_at(target), f"{100 * target:.0f} %"
-    if share > 0:
+    threshold, wanted = curve.threshold_at(target), f"{100 * target:.0f} %"
+    if threshold is not None:
+        share, reached = curve.at_threshold(threshold)
+        n_answers, reached = round(share * curve.n_documents), reached or 0.0
+        low, high = wilson_interval(round(reached * n_answers), n_answers)
         yield (
-            f"Of its most confident {percent(share)} of the answers, at least "
-            f"{wanted} are right."
+            f"Of its most confident {percent(share)} of the answers, "
+            f"{percent(reached)} are right (95 % interval {percent(low)} to "
+            f"{percent(high)})."
         )
     else:
         yield f"No threshold makes {wanted} of the answers right."
@@ -232,8 +253,8 @@ def _confusions(matrix: ConfusionMatrix) -> Iterator[str]:
     for pair in matrix.most_confused(top=1):
         yield (
             f"The most frequent mistake: “{pair.true}” taken for “{pair.predicted}” "
-            f"({pair.count:,} times, {percent(pair.share)} of the documents of "
-            f"“{pair.true}”)."
+            f"({count_of(pair.count, 'time')}, {percent(pair.share)} of the documents "
+            f"of “{pair.true}”)."
         )
     seen = [s for s in matrix.per_class if s.support]
     weak = min(seen, key=lambda s: s.f1)
@@ -245,18 +266,59 @@ def _confusions(matrix: ConfusionMatrix) -> Iterator[str]:
         )
 
 
+# -- tables that terminal and page share ----------------------------------------------
+
+SLICE_HEAD = (
+    *("slice", "documents", "accuracy", "interval", "elsewhere", "points"),
+    "p-value",
+)
+COST_HEAD = ("least-cost answer", "surely from", "answers", "by least cost")
+
+
+def slice_row(one: Slice) -> list[str]:
+    """The cells of a slice or word below ``SLICE_HEAD``."""
+    low, high = one.interval
+    return [
+        str(one.value) if one.column == WORD else one.name,
+        f"{one.n_documents:,}",
+        percent(one.accuracy),
+        f"{100 * low:.0f}–{100 * high:.0f} %",
+        percent(one.rest),
+        f"{100 * one.difference:+.1f}",
+        p_words(one.p_value).removeprefix("p ").removeprefix("= "),
+    ]
+
+
+def cost_rows(costs: Costs) -> list[list[str]]:
+    """The cells of all answers below ``COST_HEAD``."""
+    rows = []
+    for name, threshold, before, after in costs.per_class:
+        never = "" if name is None else "never"
+        surely = never if threshold is None else confidence_words(threshold)
+        who = NO_ANSWER if name is None else str(name)
+        rows.append([who, surely, f"{before:,}", f"{after:,}"])
+    return rows
+
+
+def these(number: int) -> str:
+    """What to fix, in words."""
+    return "this one" if number == 1 else f"these {number:,}"
+
+
 # -- on a terminal, in a notebook -----------------------------------------------------
 
 
-def render_terminal(report: Report) -> str:
+def render_terminal(report: Report, width: int) -> str:
     """Summary, then one short table per part."""
-    return "\n\n".join(block for block in _blocks(report) if block)
+    return "\n\n".join(block for block in _blocks(report, width) if block)
 
 
-def _blocks(report: Report) -> Iterator[str]:
+def _blocks(report: Report, width: int) -> Iterator[str]:
     """The parts of a report as text; one without data may be empty."""
     yield f"{report.title}\n{'=' * len(report.title)}"
-    yield _filled(report.sentences)
+    yield _filled(report.sentences, width)
+    steps = [f"{n}. {step.sentence}" for n, step in enumerate(report.next_steps, 1)]
+    yield _listed("What to do next", steps, width)
     scores = report.confusion or report.multi_label
     if scores is not None:
         yield _class_table(scores, report.n_documents)
@@ -269,28 +331,38 @@ def _blocks(report: Report) -> Iterator[str]:
     if (curve := report.coverage) is not None:
         reached = targets(curve.n_documents)
         rows = [[percent(t), percent(curve.coverage_at(t))] for t in reached]
-        yield _table(["right answers", "documents answered"], rows)
+        yield _table(["accuracy", "documents answered"], rows)
+    if report.costs is not None:
+        yield _table(COST_HEAD, cost_rows(report.costs))
+    if report.slices:
+        yield _table(SLICE_HEAD, [slice_row(one) for one in report.slices])
+    if report.error_words:
+        rows = [slice_row(one) for one in report.error_words]
+        yield _table(("words of errors", *SLICE_HEAD[1:]), rows)
     top = list((report.top_terms or {}).items())[:_MOST_ROWS]
-    yield _listed(
-        "Most indicative words", [f"{label}: {_words(t, 10)}" for label, t in top]
-    )
+    indicative = [f"{label}: {_words(t, 10)}" for label, t in top]
+    yield _listed("Most indicative words", indicative, width)
     hidden = list((report.hidden_nodes or {}).items())[:_MOST_ROWS]
     yield _listed(
         "Hidden nodes",
         [f"{c} {percent(n)}: {_words(t, 8)}" for c, nodes in hidden for n, t in nodes],
+        width,
     )
+    doubtful = report.doubtful
     suspects = [
         [
-            f"row {e.index + 1}",
-            _cut(e.given, 28),
+            f"row {report.row(e.index)}",
+            _cut(e.label, 28),
             _cut(e.suggested, 28),
-            percent(e.probability),
+            e.reason,
         ]
-        for e in list(report.label_errors or ())[:10]
+        for e in doubtful[:10]
     ]
-    yield _table(["suspected label errors", "given", "suggested", "wrong"], suspects)
+    yield _table(["doubtful labels", "labelled", "looks like", "why"], suspects)
+    if doubtful and report.label_command is not None:
+        yield f"Fix {these(len(doubtful))}:\n  {report.label_command}"
     if report.findings:
-        yield f"Checks of the data\n{_filled(map(str, report.findings), '- ')}"
+        yield f"Checks of the data\n{_filled(map(str, report.findings), width, '- ')}"
     for heading, part in (("Timing", report.timing), ("Identity", report.fingerprint)):
         facts = [
             [str(name), f"{value:.3g}" if isinstance(value, float) else str(value)]
@@ -319,15 +391,13 @@ def _class_table(scores: ConfusionMatrix | MultiLabelScores, n_documents: int) -
     return text
 
 
-def _filled(lines: Iterable[str], mark: str = "") -> str:
-    return "\n".join(
-        textwrap.fill(line, _WIDTH, initial_indent=mark, subsequent_indent="  ")
-        for line in lines
-    )
+def _filled(lines: Iterable[str], width: int, mark: str = "") -> str:
+    return "\n".join(wrapped(line, width, mark, "  ") for line in lines)
 
 
-def _listed(heading: str, lines: Sequence[str]) -> str:
-    return f"{heading}\n{'-' * len(heading)}\n{_filled(lines)}" if lines else ""
+def _listed(heading: str, lines: Sequence[str], width: int) -> str:
+    under = f"{heading}\n{'-' * len(heading)}\n"
+    return f"{under}{_filled(lines, width)}" if lines else ""
 
 
 def _words(terms: Iterable[tuple[str, float]], most: int) -> str:

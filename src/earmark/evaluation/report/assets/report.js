@@ -36,7 +36,7 @@
     download.addEventListener("click", () => {
       const [truth, said, sure] = data.predictions;
       const name = (at) => (at < 0 ? "" : quoted(data.classes[at]));
-      const lines = truth.map((at, n) => [n + 1, name(at), name(said[n]), sure ? sure[n] : ""].join(","));
+      const lines = truth.map((at, n) => [data.rows ? data.rows[n] : n + 1, name(at), name(said[n]), sure ? sure[n] : ""].join(","));
       const blob = new Blob(["row,label,predicted,confidence\n" + lines.join("\n") + "\n"], { type: "text/csv" });
       const link = document.createElement("a");
       link.href = URL.createObjectURL(blob);

@@ -1,0 +1,174 @@
+"""``earmark evaluate``: slices, costs, doubtful labels, two models, lines."""
+
+import csv
+import json
+import re
+import shlex
+import time
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from earmark.apps.cli import serve
+from earmark.apps.cli.main import app
+from earmark.documents import support_corpus
+from earmark.exceptions import DataError
+
+
+def run(*args, code=0):
+    done = CliRunner().invoke(app, list(map(str, args)))
+    if isinstance(done.exception, DataError):
+        raise done.exception
+    assert done.exit_code == code, done.output
+    return done
+
+
+def write(path, head, rows):
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([head, *rows])
+    return path
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Two models, and documents of which one source has flipped labels."""
+    folder = tmp_path_factory.mktemp("report")
+    corpus, rng = support_corpus(), np.random.default_rng(0)
+    order = rng.permutation(len(corpus.texts)).tolist()
+    pairs = [(corpus.texts[row], corpus.labels[row]) for row in order]
+    write(folder / "train.csv", ["text", "topic"], pairs[:100])
+    classes = sorted(set(corpus.labels))
+    rows = []
+    for number, (text, label) in enumerate(pairs[80:]):
+        source = ("web", "mail", "shop")[number % 3]
+        if source == "shop":
+            label = classes[(classes.index(label) + 1) % 4]
+        rows.append((f"id-{number}", source, text, "" if number == 5 else label))
+    for number, label in enumerate(classes):  # a text that has every label
+        rows.append((f"copy-{number}", "web", "Where is the parcel I ordered?", label))
+    write(folder / "test.csv", ["id", "source", "text", "topic"], rows)
+    for name, kind in (("a", "complement"), ("b", "multinomial")):
+        more = "--label", "topic", "--model", kind, "--out", folder / f"{name}.earmark"
+        run("train", folder / "train.csv", *more)
+    return folder
+
+
+def evaluate(folder, *more, code=0):
+    given = "--text", "text", "--label", "topic"
+    return run(
+        "evaluate", folder / "a.earmark", folder / "test.csv", *given, *more, code=code
+    )
+
+
+def test_all_other_columns_but_ids_are_sliced_for_a_report(folder, tmp_path):
+    shown = evaluate(folder, "--report", tmp_path / "r.html", "--json").stdout
+    facts = json.loads(shown)
+    assert facts["slices"]["slices"][0]["column"] == "source"
+    assert facts["slices"]["slices"][0]["value"] == "shop"
+    assert "source = shop" in facts["next_steps"][0]["sentence"] + " ".join(
+        step["sentence"] for step in facts["next_steps"]
+    )
+    page = (tmp_path / "r.html").read_text()
+    assert f"--text text --label topic --report {tmp_path}/r.html</dd>" in page
+    assert "--doubtful fix.csv</code>" in page
+    assert "id = " not in page
+    assert "Misread documents with source = shop" in page
+
+
+def test_named_columns_are_sliced_and_others_are_not(folder):
+    shown = evaluate(folder, "--slices", "id", "--json").stdout
+    facts = json.loads(shown)
+    assert all(one["column"] != "source" for one in facts["slices"]["slices"])
+    assert "source = shop" in evaluate(folder, "--slices", "source").stdout
+    assert "slices" not in json.loads(evaluate(folder, "--json").stdout)
+    with pytest.raises(DataError, match="expected a column 'sauce'"):
+        evaluate(folder, "--slices", "sauce")
+
+
+def test_costs_are_measured_on_the_judged_documents(folder, tmp_path):
+    costs = tmp_path / "costs.csv"
+    costs.write_text("true,account,billing,delivery,returns\nbilling,9,,9,9\n")
+    facts = json.loads(evaluate(folder, "--costs", costs, "--json").stdout)
+    assert facts["costs"]["n_documents"] == facts["n_documents"] == 103
+    assert (
+        "By your costs, these answers cost" in evaluate(folder, "--costs", costs).stdout
+    )
+    costs.write_text("true,other\nother,1\n")
+    with pytest.raises(DataError, match="the costs name other"):
+        evaluate(folder, "--costs", costs)
+
+
+def test_the_command_of_the_report_opens_exactly_the_doubtful_documents(
+    folder, tmp_path, monkeypatch
+):
+    fix, page = tmp_path / "to fix.csv", tmp_path / "r.html"
+    shown = evaluate(folder, "--report", page, "--doubtful", fix).stdout
+    command = re.search(r"^  (earmark label .*)$", shown, re.M)[1]
+    name, *args = shlex.split(command)
+    assert name == "earmark"
+    with fix.open(newline="") as file:
+        doubtful = [*csv.DictReader(file)]
+    assert f"Fix these {len(doubtful)}" in shown
+    with (folder / "test.csv").open(newline="") as file:
+        rows = [*csv.DictReader(file)]
+    for one in doubtful:  # rows are those of the file, which has one without a label
+        assert rows[int(one["row"]) - 1]["text"] == one["text"]
+        assert rows[int(one["row"]) - 1]["topic"] == one["labelled"]
+    opened = []
+
+    def look(session, *_):
+        entries, labels = session.store.entries(), session.store.labels()
+        opened.append((session.documents.texts, entries, labels))
+
+    monkeypatch.setattr(serve, "_serve_labels", look)
+    run(*args)
+    [(texts, answers, labels)] = opened
+    assert texts == [one["text"] for one in doubtful]
+    assert answers == {}
+    assert labels == ["account", "billing", "delivery", "returns"]
+
+
+def test_options_of_one_model_are_refused_with_several(folder, tmp_path):
+    both = folder / "a.earmark", folder / "b.earmark", folder / "test.csv"
+    for option in ("--slices", "--costs", "--doubtful"):
+        done = run("evaluate", *both, option, tmp_path / "x", code=2)
+        assert f"{option} does not go with several models" in done.stderr
+    done = run("evaluate", *both[1:], "--dask", "local", "--costs", "x", code=2)
+    assert "--costs does not go with --dask" in done.stderr
+
+
+def test_two_models_have_words_marked_in_what_is_gained_and_lost(folder, tmp_path):
+    page = tmp_path / "both.html"
+    both = folder / "a.earmark", folder / "b.earmark", folder / "test.csv"
+    shown = run("evaluate", *both, "--text", "text", "--report", page).stdout
+    head, verdict = shown.splitlines()[:2]
+    assert head.index("a.earmark") < head.index("b.earmark")
+    assert "No difference shown between a.earmark and b.earmark" in verdict
+    text = page.read_text()
+    assert '<mark class="for"' in text
+    assert 'class="line series0"' in text
+    assert 'class="line series1"' in text
+
+
+def test_no_line_breaks_before_a_percent_sign(folder, tmp_path):
+    shown = evaluate(folder, "--report", tmp_path / "r.html").stdout
+    assert re.search(r"\d %", shown)
+    assert not re.search(r"^ *%", shown, re.M)
+
+
+@pytest.mark.slow
+def test_the_new_parts_take_less_than_a_second_on_7500_documents():
+    from earmark.evaluation import Report
+
+    rng = np.random.default_rng(0)
+    words = np.array([f"w{n}" for n in range(20_000)])
+    texts = [" ".join(rng.choice(words, 150)) for _ in range(7500)]
+    y, z = (rng.choice(["a", "b", "c"], 7500, p=(0.8, 0.1, 0.1)) for _ in range(2))
+    columns = {"source": rng.choice(["web", "mail"], 7500), "n": rng.random(7500)}
+    seconds = []
+    for parts in ({}, {"columns": columns}):
+        start = time.process_time()
+        Report.from_predictions(y, z, texts=texts, **parts)
+        seconds.append(time.process_time() - start)
+    assert seconds[1] - seconds[0] < 1.5  # on a slow machine
