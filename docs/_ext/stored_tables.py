@@ -35,6 +35,7 @@ from benchmarks import (  # noqa: E402
     novelty,
     pool_in_parts,
     scale_model,
+    tuning,
 )
 from earmark.decision.decision import has_probabilities  # noqa: E402
 from earmark.documents.format import COMPRESSED, FORMATS  # noqa: E402
@@ -86,6 +87,7 @@ def stored_tables(root: Path = ROOT) -> dict[str, str]:
         tables[f"{name}/all"] = show(result)
     tables["estimates/all"] = estimates.table()
     tables["default/all"] = default.table()
+    tables["tuning/all"] = tuning.table()
     tables["few-labels-views/all"] = few_labels_views.table()
     tables["scale-model/all"] = scale_model.simulated()
     tables["odd-inputs/all"] = odd_inputs.table()

@@ -31,6 +31,7 @@ EXTRAS = {
     "pyarrow": "io",
     "sentence_transformers": "sentence-transformers",
     "starlette": "serve",
+    "torch": "sentence-transformers",
     "uvicorn": "serve",
 }
 

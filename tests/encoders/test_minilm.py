@@ -5,7 +5,8 @@ import pytest
 
 import earmark
 from earmark import TextClassifier
-from earmark.encoders import load_encoder
+from earmark.encoders import load_encoder, tune_encoder
+from earmark.exceptions import DataError
 from tests.encoders.test_by_name import sentences
 
 weights = pytest.importorskip(
@@ -41,3 +42,20 @@ def test_a_model_with_minilm_is_trained_saved_and_loaded(name, tmp_path):
     X, y = sentences(40, 2)
     again = earmark.load(tmp_path / "m.earmark")
     assert np.mean(again.predict(X) == y) > 0.9
+
+
+def test_tuning_draws_texts_of_a_class_together(name, tmp_path):
+    X, y = sentences(24, 0)
+    tuned = tune_encoder(name, X, y, tmp_path / "tuned", n_steps=12)
+    assert tuned == f"sentence-transformers:{tmp_path / 'tuned'}"
+
+    def contrast(encoder):
+        vectors = load_encoder(encoder)(X)
+        vectors = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+        cosines, same = vectors @ vectors.T, np.equal.outer(y, y)
+        return cosines[same].mean() - cosines[~same].mean()
+
+    assert contrast(tuned) > contrast(name) + 0.05
+    # A folder that was written is not written over.
+    with pytest.raises(DataError, match="exists; name a folder that does not"):
+        tune_encoder(name, X, y, tmp_path / "tuned")

@@ -746,3 +746,18 @@ def test_a_settled_classifier_takes_the_settings_that_were_chosen():
     assert counted.fit(corpus.texts, corpus.labels).settled().get_params() == (
         counted.get_params()
     )
+
+
+@pytest.mark.parametrize(
+    ("n", "encoder", "offered"),
+    [(30, "static", True), (6, "static", False), (30, None, False)],
+)
+def test_a_tuned_encoder_is_offered_where_labels_do_not_suffice(
+    n, encoder, offered, rng
+):
+    words = np.array(["parcel", "refund", "money", "password", "late", "box"])
+    texts = [" ".join(rng.choice(words, 5)) for _ in range(2 * n)]
+    labels = np.repeat(["a", "b"], n)  # a coin
+    model = TextClassifier(encoder=encoder).fit(texts, labels)
+    model.measure_confidence(texts, labels)
+    assert ("tune_encoder" in model.summary()) is offered

@@ -6,5 +6,6 @@ The names are listed at ``load_encoder``.
 """
 
 from earmark.encoders.encoder import fetch_encoder, load_encoder
+from earmark.encoders.tuning import tune_encoder
 
-__all__ = ["fetch_encoder", "load_encoder"]
+__all__ = ["fetch_encoder", "load_encoder", "tune_encoder"]

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from earmark.pipeline.text_classifier import TextClassifier
 
 _LABELS_TOLD = 20  # labels whose promise is told one by one
+# A tuned encoder is offered below this accuracy, with so many labels per class.
+_LOW, _ENOUGH = 0.7, 20
 
 
 def summary_of(classifier: TextClassifier) -> str:
@@ -23,6 +25,7 @@ def summary_of(classifier: TextClassifier) -> str:
     evidence = classifier.evidence_
     if evidence is not None:
         lines.append(_accuracy(evidence))
+        lines += _offer(classifier, evidence)
     lines += _promise(classifier)
     if classifier.learned_confidence_ is not None:
         lines.append(classifier.learned_confidence_.words)
@@ -60,6 +63,18 @@ def _accuracy(evidence: Evidence) -> str:
         if evidence.weight is not None:
             words += ", weighed as the classes are without labels"
     return f"{words}{_lot(evidence)}{_copies(evidence)}"
+
+
+def _offer(classifier: TextClassifier, evidence: Evidence) -> list[str]:
+    """An encoder that is tuned to the labels, where one is worth its time."""
+    per_class = len(evidence) / max(len(classifier.classes_), 1)
+    low = evidence.accuracy < _LOW and per_class >= _ENOUGH
+    if not low or classifier.is_multi_label_ or classifier.columns_.encoder is None:
+        return []
+    return [
+        "a sentence encoder tuned to the labels may do better: see tune_encoder in "
+        "the how-to on encoders"
+    ]
 
 
 def _lot(evidence: Evidence) -> str:
