@@ -238,7 +238,7 @@ class LabellingLoop:
         start: TextClassifier | None = None,
         random_state: int = 0,
     ) -> None:
-        self.collection = Collection(texts)
+        self.collection = Collection(texts, encoder)
         self.any_of = any_of
         self.check_share = check_share
         self.strategy = strategy
