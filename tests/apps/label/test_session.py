@@ -348,6 +348,43 @@ def test_from_names_alone_nobody_knows_how_sure_the_guesses_are(tmp_path):
     session.close()
 
 
+def test_names_are_a_start_by_themselves_where_every_label_speaks(tmp_path):
+    from earmark.apps.label.project import open_project
+    from earmark.apps.label.views import state_data
+    from tests.apps.label.conftest import TOPICS, documents
+
+    session = open_project(
+        documents(), tmp_path / "p", labels=list(TOPICS), start="auto"
+    )
+    assert session.wait()
+    assert share_right(session) > 0.6
+    assert np.isnan(session.view.confidence).all()
+    assert "only the names" in state_data(session)["model"]
+    answer_some(session, 20)
+    assert session.wait()
+    assert not np.isnan(session.view.confidence).any()
+    session.close()
+    for number, labels in enumerate(([*TOPICS, "C12"], ["cat"], [])):
+        folder = tmp_path / f"silent-{number}"
+        session = open_project(documents(), folder, labels=labels, start="auto")
+        assert session.wait()
+        assert session.view.fitted is None
+        session.close()
+
+
+def test_a_project_with_enough_answers_does_not_go_back_to_names(tmp_path):
+    from earmark.apps.label.project import open_project
+    from tests.apps.label.conftest import TOPICS, documents
+
+    for start in (None, "auto"):
+        session = open_project(documents(), tmp_path, labels=list(TOPICS), start=start)
+        if start is None:
+            answer_some(session, 30)
+        assert session.wait()
+        assert session.view.fitted.full.n_answers >= 10
+        session.close()
+
+
 def test_a_table_of_labels_says_what_they_mean_and_where_they_are_listed(tmp_path):
     from earmark.apps.label.project import open_project, read_labels
     from tests.apps.label.conftest import TOPICS, documents

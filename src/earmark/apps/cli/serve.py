@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -252,13 +252,14 @@ def label(
     ] = "auto",
     encoder: options.EncoderName = "static",
     from_names: Annotated[
-        bool,
+        bool | None,
         option(
-            "Predict from the first document on, by the names and descriptions of the "
-            "labels.",
+            "Guess before the first answer, by the names and descriptions of the "
+            "labels, or never so. Unless given: if each label has such words.",
+            "--from-names/--no-names",
             panel=MODEL,
         ),
-    ] = False,
+    ] = None,
     max_error: Annotated[
         float,
         option(
@@ -375,6 +376,9 @@ def label(
             )
             documents = with_answers(documents, answers)
     started = load_model(Path(model)).classifier if model.endswith(".earmark") else None
+    by_names: Literal["names", "auto"] | None = "names" if from_names else None
+    if from_names is None and export is None:
+        by_names = "auto"
     lock = claim(folder) if export is None else None
     with status("opening the project"):
         session = open_project(
@@ -384,7 +388,7 @@ def label(
             any_of=files.multi_label,
             model=model if started is None else "auto",
             encoder=None if encoder == options.NO_ENCODER else encoder,
-            start="names" if from_names and started is None else started,
+            start=by_names if started is None else started,
             check_share=check_share,
             max_error=max_error,
             overlap=overlap,

@@ -133,6 +133,11 @@ class Collection:
         """What each document is about, as rows of length 1 (0 where nobody knows)."""
         return self._meaning[1]
 
+    @property
+    def has_vectors(self) -> bool:
+        """Whether the vectors are there already: they may take a while."""
+        return "_meaning" in self.__dict__
+
     def likeness(self, text: str) -> FloatVector:
         """How like a text each document is: by its words and by what they mean."""
         by_word = np.asarray((self.weights @ self._row(text).T).todense(), np.float64)
@@ -154,13 +159,6 @@ class Collection:
         added = (row.data * term_weights[row.indices]).tolist()
         pairs = zip(row.indices.tolist(), added, strict=True)
         return {self.words[column]: weight for column, weight in pairs if weight}
-
-    def similarity(self, rows: IntVector, to: IntVector) -> FloatVector:
-        """The largest cosine of each row with any document of ``to``."""
-        if not len(to):
-            return np.zeros(len(rows))
-        largest = (self.weights[rows] @ self.weights[to].T).max(axis=1)
-        return np.asarray(largest.toarray(), dtype=np.float64).ravel()
 
 
 def spans(

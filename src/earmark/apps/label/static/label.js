@@ -13,8 +13,8 @@ const FEW_RECENT = 5;
 const TOO_SOON = 200; // ms after a new document: a click then was meant for the one before
 const ALIVE = 10000; // ms: so often the page says that it is there
 const WHY = {
-  check: "random check", audit: "check of a guess", uncertain: "the model is unsure", different: "unlike the others",
-  second: "asked of two people", first: "first documents", random: "random", undone: "undone", chosen: "chosen by you", seen: "seen before",
+  check: "random check", audit: "check of a guess", uncertain: "the model is unsure", typical: "stands for many",
+  second: "asked of two people", random: "random", undone: "undone", chosen: "chosen by you", seen: "seen before",
 };
 let state = null;
 let shown = null;
@@ -136,7 +136,7 @@ function showGuess(data) {
   $("scores").replaceChildren();
   if (guess) {
     const words = guess.labels.join(", ") || "no label";
-    line.replaceChildren(make("bdi", { textContent: words }), guess.confidence === null ? "" : `, ${percent(guess.confidence)} sure`);
+    line.replaceChildren(make("bdi", { textContent: words }), guess.confidence === null ? ", by the names of the labels alone; how sure is unknown" : `, ${percent(guess.confidence)} sure`);
     if (guess.confidence !== null) $("scores").append(scoreBars(guess.scores.slice(0, 4)));
   } else if (data && data.said) {
     line.textContent = "Hidden while two answers are compared.";
