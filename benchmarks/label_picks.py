@@ -29,7 +29,12 @@ from earmark.pipeline.labelling import LabellingLoop
 
 RESULTS = Path(__file__).parent / "results" / "label_picks.json"
 CORPORA = ("sms", "trec", "webkb", "r8", "ag", "imdb")
-WAYS = ("picked", "margin", "clusters", "random")
+WAYS = {
+    "picked": "as the page picks them",
+    "margin": "by lot, then the most doubtful",
+    "clusters": "middles of clusters, then the most doubtful",
+    "random": "by lot",
+}
 POINTS = (10, 20, 30, 60, 100, 200)
 N_CLUSTERS = 20
 N_BY_LOT = 8
@@ -96,6 +101,17 @@ def means(rows: list[dict[str, Any]]) -> dict[str, dict[str, float]]:
             )
             table[way]["mean"] = round(float(mean.mean()), 4)
     return table
+
+
+def table() -> str:
+    """The stored figures for a page."""
+    stored = json.loads(RESULTS.read_text(encoding="utf-8"))["means"]
+    lines = [f"| documents | {' | '.join(map(str, POINTS))} | mean |"]
+    lines.append(f"|---|{'--:|' * (len(POINTS) + 1)}")
+    for way, name in WAYS.items():
+        shares = [f"{100 * share:.1f}" for share in stored[way].values()]
+        lines.append(f"| {name} | {' | '.join(shares)} |")
+    return "\n".join(lines)
 
 
 def main() -> None:

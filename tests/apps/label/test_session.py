@@ -2,6 +2,7 @@
 
 import threading
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -345,6 +346,30 @@ def test_from_names_alone_nobody_knows_how_sure_the_guesses_are(tmp_path):
     answer_some(session, 20)
     assert session.wait()
     assert not np.isnan(session.view.confidence).any()
+    session.close()
+
+
+def test_of_planted_wrong_answers_most_are_listed_and_most_of_the_list_is_wrong(
+    tmp_path,
+):
+    from earmark.apps.label.project import open_project
+    from earmark.apps.label.views import Browser, Question
+    from tests.apps.label.conftest import TOPICS, documents
+
+    rng, names = np.random.default_rng(0), list(TOPICS)
+    wrong = set(rng.choice(180, 27, replace=False).tolist())
+    labels = [
+        names[(names.index(truth(d)) + int(rng.integers(1, 3))) % 3]
+        if d in wrong
+        else truth(d)
+        for d in range(180)
+    ]
+    data = replace(documents(300), labels=labels + [None] * 120)
+    session = open_project(data, tmp_path, check_share=0.0)
+    assert session.wait()
+    listed = Browser(session).rows(Question(show="suspects"), "")[0].tolist()
+    assert len(wrong.intersection(listed)) > 0.5 * len(wrong)
+    assert len(wrong.intersection(listed)) > 0.8 * len(listed)
     session.close()
 
 

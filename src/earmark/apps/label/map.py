@@ -47,12 +47,12 @@ class BackgroundMap:
             self._began = None
 
 
-def _as_data(made: DocumentMap) -> JsonObject:
+def _as_data(one: DocumentMap) -> JsonObject:
     return {
         "ready": True,
-        "x": _numbers(made.places[:, 0]),
-        "y": _numbers(made.places[:, 1]),
-        "levels": [_level(islands) for islands in made.levels],
+        "x": _numbers(one.places[:, 0]),
+        "y": _numbers(one.places[:, 1]),
+        "levels": [_level(islands) for islands in one.levels],
     }
 
 

@@ -42,6 +42,8 @@ _POINTS_SHOWN = 150
 _FAINT = 0.12
 _PAGE = 50
 _SNIPPET = 280
+# Answers given by the hundred, at a key each, are not trusted like labels of a corpus.
+_TRUST = 10.0
 # Characters before the first hit in a snippet.
 _LEAD = 60
 
@@ -112,7 +114,8 @@ def _facts(session: Session, curve: list[JsonObject]) -> Facts:
         n_open=n_open,
         n_checks=view.estimate.n_documents,
         n_waiting=loop.n_checks_waiting,
-        n_open_checks=sum(d not in entries for d in loop.check_order.tolist()),
+        n_open_checks=len(loop.check_order)
+        - sum(bool(loop.is_check[d]) for d in list(entries)),
         check_share=loop.check_share,
         gain=expected_gain(curve, view.estimate.n_documents),
         max_error=loop.max_error,
@@ -614,6 +617,7 @@ class Browser:
             log_proba[known],
             classes,
             keep=[n for n, i in enumerate(known) if documents[i] in confirmed],
+            trust=_TRUST,
         )
         rows = [documents[known[s.index]] for s in suspects]
         remarks = {

@@ -35,7 +35,6 @@ from earmark.typing import (
     FloatMatrix,
     FloatTable,
     FloatVector,
-    IntVector,
     SparseMatrix,
 )
 

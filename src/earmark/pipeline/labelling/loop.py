@@ -498,31 +498,37 @@ class LabellingLoop:
         if self.audit is not None and self.is_auditing:
             to_check = self.audit.open_documents(self.answers, self.skipped)
             return next((Pick(d, "audit") for d in to_check if d not in busy), None)
-        asked = self.answers.keys() | self.skipped
-        order = self.check_order.tolist()
-        checks = [d for d in order if d not in asked]
+        is_asked = self._marked([*self.answers, *self.skipped])
+        is_busy = self._marked(list(busy))
+        asked_checks = is_asked[self.check_order]
+        checks = self.check_order[~asked_checks]
         # Later checks count only after the earliest open one, so a few open ones are
         # asked first. With labels that were there before, many are open; those are
         # asked in turn.
-        last = max((n for n, d in enumerate(order) if d in asked), default=-1)
-        n_gaps = sum(d not in asked for d in order[: last + 1])
-        if 0 < n_gaps <= _FEW_OPEN and checks[0] not in busy:
-            return Pick(checks[0], "check")
-        n_checked = sum(bool(self.is_check[d]) for d in asked)
-        due = n_checked < self.check_share * (len(asked) - _COLD_START / 2)
-        check = next((Pick(d, "check") for d in checks if d not in busy), None)
+        n_checked = int(asked_checks.sum())
+        until_last = int(asked_checks.nonzero()[0][-1]) + 1 if n_checked else 0
+        n_gaps = until_last - n_checked
+        if 0 < n_gaps <= _FEW_OPEN and not is_busy[checks[0]]:
+            return Pick(int(checks[0]), "check")
+        due = n_checked < self.check_share * (is_asked.sum() - _COLD_START / 2)
+        checks = checks[~is_busy[checks]]
+        check = Pick(int(checks[0]), "check") if len(checks) else None
         if due and check is not None:
             return check
-        left = [d for d in self.learn_order.tolist() if d not in asked]
-        left = [d for d in left if d not in busy]
-        if not left:
+        left = self.learn_order[~(is_asked | is_busy)[self.learn_order]]
+        if not len(left):
             return check
-        rows = np.asarray(left, dtype=np.int64)
         if self.strategy == "random":
-            return Pick(left[0], "random")
+            return Pick(int(left[0]), "random")
         if at_once and not self.collection.has_vectors:
-            return self._most_doubtful(rows)
-        return self._lesson(rows, busy)
+            return self._most_doubtful(left)
+        return self._lesson(left, busy)
+
+    def _marked(self, documents: Sequence[int]) -> BoolVector:
+        """Which documents these are."""
+        marked = np.zeros(self.collection.n_documents, dtype=bool)
+        marked[np.asarray(documents, dtype=np.int64)] = True
+        return marked
 
     def _lesson(self, left: IntVector, busy: Container[int]) -> Pick:
         """Which of the open documents to learn from next."""
@@ -535,8 +541,9 @@ class LabellingLoop:
             return Pick(int(some[gains(some, known).argmax()]), "typical")
         if n_lessons % _PLAIN_EVERY:
             return self._most_doubtful(left)
-        doubt = self.view.doubt
-        some = left[np.argsort(-doubt[left], kind="stable")[:_CANDIDATES]]
+        doubt, some = self.view.doubt, left
+        if len(left) > _CANDIDATES:
+            some = left[np.argpartition(-doubt[left], _CANDIDATES)[:_CANDIDATES]]
         weights = doubt[self._represented.documents]
         best = (doubt[some] * gains(some, known, weights)).argmax()
         return Pick(int(some[best]), "uncertain")
