@@ -468,9 +468,7 @@ class LabellingLoop:
         view, none = self.view, np.zeros(0, dtype=np.int64)
         if view.fitted is None or np.isnan(view.confidence).any():
             return none
-        everything = np.arange(self.collection.n_documents)
-        asked = self.answers.keys() | self.skipped | set(without)
-        open_ = np.setdiff1d(everything, np.fromiter(asked, dtype=np.int64))
+        open_ = np.flatnonzero(~self._marked([*self.answers, *self.skipped, *without]))
         open_ = open_[np.argsort(-view.certainty[open_], kind="stable")]
         checks = self.checks()
         wrong = special.expit(-view.certainty)
