@@ -131,6 +131,21 @@ def keys(n_documents: int, n_answers: int = 160) -> dict[str, Any]:
     }
 
 
+def keys_table() -> str:
+    """The stored times of keys for a page."""
+    head = "documents", "answers while fitting", "median", "95th percentile", "idle"
+    lines = [f"| {' | '.join(head)} |"]
+    lines.append("|--:|--:|--:|--:|--:|")
+    for row in json.loads(RESULTS.read_text(encoding="utf-8"))["keys"]["rows"]:
+        times = [
+            f"{row[name]:.0f} ms" if name in row else "–"
+            for name in ("fitting median ms", "fitting p95 ms", "idle median ms")
+        ]
+        cells = f"{row['documents']:,}", f"{row['fitting answers']:.0f}", *times
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
 def keep(name: str, rows: list[dict[str, Any]]) -> None:
     """Write figures beside the others."""
     known = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}

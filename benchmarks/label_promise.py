@@ -1,7 +1,7 @@
 """The promise of the label page on simulated projects: how often kept, and how soon.
 
     python -m benchmarks.label_promise
-    python -m benchmarks.label_promise --projects 50
+    python -m benchmarks.label_promise --blind --projects 120
 
 500 projects of 100 to 20,000 documents whose guesses are wrong in 0 to 8 % of
 documents. No model is fitted: for each document a chance to be wrong is drawn, the
@@ -9,8 +9,9 @@ guess is wrong with that chance, and the model believes in a third or a tenth of
 in all of it. All else is the page's own: its session on disk, its checks, its audits
 and its sentences. A person has answered 100 documents, every fifth of them a random
 check, and asks for an audit; when one is given up, or not worth it yet, 50 documents
-are answered and it is tried again, up to four times. Figures go to
-benchmarks/results/label_promise.json.
+are answered and it is tried again, up to four times. With ``--blind`` all guesses of a
+project are equally often wrong, and the model believes that two in a thousand are: only
+the checks can tell. Figures go to benchmarks/results/label_promise.json.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ from earmark.pipeline.labelling.learners import Answers, Fitted
 RESULTS = Path(__file__).parent / "results" / "label_promise.json"
 RATES = (0.0, 0.005, 0.01, 0.02, 0.03, 0.04, 0.06, 0.08)
 BELIEFS = (1.0, 1 / 3, 0.1)
+BLIND = 0.0
 SIZES = (100, 20_000)
 N_FIRST, N_MORE, N_ATTEMPTS = 100, 50, 4
 NAMES = ["no", "yes"]
@@ -54,9 +56,13 @@ class Simulated(LabellingLoop):
         rng = np.random.default_rng(seed)
         # Few documents are hard: half of the chances lie below a fifth of the mean.
         chance = np.minimum(rate * rng.gamma(0.4, 2.5, n), 0.5)
+        if belief == BLIND:
+            chance = np.full(n, rate)
         guess = rng.integers(0, 2, n)
         self.truth = np.where(rng.random(n) < chance, 1 - guess, guess)
         believed = np.clip(belief * chance, 1e-6, 0.5)
+        if belief == BLIND:
+            believed = np.full(n, 0.002)
         log_proba = np.empty((n, 2))
         log_proba[np.arange(n), guess] = np.log1p(-believed)
         log_proba[np.arange(n), 1 - guess] = np.log(believed)
@@ -188,17 +194,17 @@ def _median(values: list[int]) -> float | None:
     return float(np.median(values)) if values else None
 
 
-def table() -> str:
+def table(name: str) -> str:
     """The stored figures for a page."""
-    lines = json.loads(RESULTS.read_text(encoding="utf-8"))["summary"]
+    lines = json.loads(RESULTS.read_text(encoding="utf-8"))[name]["summary"]
     text = ["| wrong guesses | projects | promised | broken | answers until it holds |"]
     text.append("|---|--:|--:|--:|--:|")
     for line in lines:
         rate = "all" if line["rate"] is None else f"{100 * line['rate']:g} %"
         answers = line["median answers"]
-        shown = "–" if answers is None else f"{answers:.0f}"
+        median = "–" if answers is None else f"{answers:.0f}"
         numbers = line["projects"], line["promised"], line["broken"]
-        text.append(f"| {rate} | {' | '.join(map(str, numbers))} | {shown} |")
+        text.append(f"| {rate} | {' | '.join(map(str, numbers))} | {median} |")
     return "\n".join(text)
 
 
@@ -206,6 +212,7 @@ def main() -> None:
     """Simulate all and write the figures."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--projects", type=int, default=500)
+    parser.add_argument("--blind", action="store_true")
     options = parser.parse_args()
     rng = np.random.default_rng(0)
     rows = []
@@ -213,12 +220,19 @@ def main() -> None:
         size = int(np.exp(rng.uniform(*np.log(SIZES))).round())
         rate = RATES[number % len(RATES)]
         belief = BELIEFS[number // len(RATES) % len(BELIEFS)]
+        belief = BLIND if options.blind else belief
         rows.append(project(size, rate, belief, number))
         print(number, *rows[-1].values(), flush=True)
     command = f"python -m benchmarks.label_promise --projects {options.projects}"
-    stored = {"command": command, "summary": summary(rows), "rows": rows}
-    RESULTS.write_text(json.dumps(stored, indent=1) + "\n", encoding="utf-8")
-    print(table())
+    name = "blind" if options.blind else "ordered"
+    known = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
+    known[name] = {
+        "command": command + " --blind" * options.blind,
+        "summary": summary(rows),
+        "rows": rows,
+    }
+    RESULTS.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
+    print(table(name))
 
 
 if __name__ == "__main__":

@@ -86,6 +86,7 @@ class Collection:
             raise DataError("there is no document to label.")
         self.texts = list(texts)
         self._encoder = encoder
+        self._meant: tuple[Callable[[str], Any], FloatTable] | None = None
         self._counter = WordCounter(min_df=1 if len(self.texts) < _SMALL else 2)
         try:
             counts = self._counter.fit_transform(self.texts)
@@ -103,9 +104,14 @@ class Collection:
         """Rows of unit length: 1 + log of the counts, times log of rarity."""
         return self._weighting.transform(self.counts).tocsr()
 
-    @cached_property
+    @property
     def _meaning(self) -> tuple[Callable[[str], Any], FloatTable]:
         """What makes a vector of a text, and the vectors of all documents."""
+        if self._meant is None:
+            self._meant = self._with_meaning()
+        return self._meant
+
+    def _with_meaning(self) -> tuple[Callable[[str], Any], FloatTable]:
         with one_blas_thread():
             if self._encoder is not None:
                 columns, view = EncoderColumns(self._encoder), VectorView()
@@ -135,7 +141,7 @@ class Collection:
     @property
     def has_vectors(self) -> bool:
         """Whether the vectors are there already: they may take a while."""
-        return "_meaning" in self.__dict__
+        return self._meant is not None
 
     def likeness(self, text: str) -> FloatVector:
         """How like a text each document is: by its words and by what they mean."""
