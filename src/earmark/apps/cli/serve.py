@@ -252,14 +252,20 @@ def label(
     ] = "auto",
     encoder: options.EncoderName = "static",
     from_names: Annotated[
-        bool | None,
+        bool,
         option(
-            "Guess before the first answer, by the names and descriptions of the "
-            "labels, or never so. Unless given: if each label has such words.",
-            "--from-names/--no-names",
+            "Insist on guesses before the first answer, by the names and descriptions "
+            "of the labels; without it they are made if each label has such words.",
             panel=MODEL,
         ),
-    ] = None,
+    ] = False,
+    no_names: Annotated[
+        bool,
+        option(
+            "Make no guesses before the first answers, unless --from-names insists.",
+            panel=MODEL,
+        ),
+    ] = False,
     max_error: Annotated[
         float,
         option(
@@ -376,9 +382,7 @@ def label(
             )
             documents = with_answers(documents, answers)
     started = load_model(Path(model)).classifier if model.endswith(".earmark") else None
-    by_names: Literal["names", "auto"] | None = "names" if from_names else None
-    if from_names is None and export is None:
-        by_names = "auto"
+    by_names = _by_names(from_names, no_names or export is not None)
     lock = claim(folder) if export is None else None
     with status("opening the project"):
         session = open_project(
@@ -405,6 +409,13 @@ def label(
     finally:
         if lock is not None:
             lock.close()
+
+
+def _by_names(insist: bool, never: bool) -> Literal["names", "auto"] | None:
+    """Whether to guess by the names of labels before there are answers."""
+    if insist:
+        return "names"
+    return None if never else "auto"
 
 
 def _labels(words: str) -> list[str] | list[dict[str, str]]:
