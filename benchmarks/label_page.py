@@ -11,14 +11,15 @@ page's guesses on the documents without an answer, and that of
 ``TextClassifier().fit(answers, unlabelled=rest)``. Random checks are answers of which
 neither learns. ``--keys`` measures
 instead how long the server takes from an answer to the next document, on mails, while a
-full fit is under way and while none is. Figures go to
-benchmarks/results/label_page.json under ``--name``, or under "keys".
+full fit is under way and while none is; ``load`` is that of the machine before. Figures
+go to benchmarks/results/label_page.json under ``--name``, or under "keys".
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 import tempfile
 import time
@@ -103,6 +104,7 @@ def keys(n_documents: int, n_answers: int = 160) -> dict[str, Any]:
     texts = (data.train * -(-n_documents // len(data.train)))[:n_documents]
     texts = [f"{text} copy{n // len(data.train)}" for n, text in enumerate(texts)]
     times: dict[bool, list[float]] = {True: [], False: []}
+    load = round(os.getloadavg()[0], 1)
     with tempfile.TemporaryDirectory() as folder:
         names = sorted(set(data.y))
         session = open_project(Documents(texts), Path(folder), labels=names)
@@ -117,7 +119,7 @@ def keys(n_documents: int, n_answers: int = 160) -> dict[str, Any]:
                 times[is_fitting].append(1000 * (time.perf_counter() - began))
                 reply = reply.json()
                 time.sleep(0.3)  # somebody reads
-    return {"documents": n_documents} | {
+    return {"documents": n_documents, "load": load} | {
         f"{'fitting' if is_fitting else 'idle'} {name}": round(float(value), 1)
         for is_fitting, some in times.items()
         if some
@@ -127,6 +129,21 @@ def keys(n_documents: int, n_answers: int = 160) -> dict[str, Any]:
             ("p95 ms", np.quantile(some, 0.95)),
         )
     }
+
+
+def keys_table() -> str:
+    """The stored times of keys for a page."""
+    head = "documents", "answers while fitting", "median", "95th percentile", "idle"
+    lines = [f"| {' | '.join(head)} |"]
+    lines.append("|--:|--:|--:|--:|--:|")
+    for row in json.loads(RESULTS.read_text(encoding="utf-8"))["keys"]["rows"]:
+        times = [
+            f"{row[name]:.0f} ms" if name in row else "–"
+            for name in ("fitting median ms", "fitting p95 ms", "idle median ms")
+        ]
+        cells = f"{row['documents']:,}", f"{row['fitting answers']:.0f}", *times
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
 
 
 def keep(name: str, rows: list[dict[str, Any]]) -> None:

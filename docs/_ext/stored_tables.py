@@ -31,6 +31,10 @@ from benchmarks import (  # noqa: E402
     few_labels_views,
     guarantee,
     label_errors,
+    label_page,
+    label_picks,
+    label_promise,
+    label_suspects,
     mutation,
     novelty,
     pool_in_parts,
@@ -89,6 +93,11 @@ def stored_tables(root: Path = ROOT) -> dict[str, str]:
     tables["default/all"] = default.table()
     tables["tuning/all"] = tuning.table()
     tables["few-labels-views/all"] = few_labels_views.table()
+    tables["label-keys/all"] = label_page.keys_table()
+    tables["label-picks/all"] = label_picks.table()
+    for name in ("ordered", "blind"):
+        tables[f"label-promise/{name}"] = label_promise.table(name)
+    tables["label-suspects/all"] = label_suspects.table()
     tables["scale-model/all"] = scale_model.simulated()
     tables["odd-inputs/all"] = odd_inputs.table()
     tables["front/figures"] = front_table(root)

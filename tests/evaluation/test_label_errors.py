@@ -84,6 +84,22 @@ def test_clean_labels_are_hardly_ever_accused(n, stretch):
     assert accused <= 0.01 * 10 * n
 
 
+def test_of_a_few_hundred_labels_less_trust_lists_more_and_most_of_it_is_wrong():
+    listed = {50.0: [], 10.0: []}
+    n_wrong = 0
+    for seed in range(10):
+        y, scores, flips, _ = drawn(0.15, n=180, seed=seed)
+        n_wrong += flips.sum()
+        for trust, all_flips in listed.items():
+            found = suspected_label_errors(y, scores, [0, 1, 2], trust=trust)
+            all_flips += [bool(flips[e.index]) for e in found]
+    assert sum(listed[10.0]) > 1.2 * sum(listed[50.0])
+    assert sum(listed[10.0]) > 0.5 * n_wrong
+    assert np.mean(listed[10.0]) > 0.75
+    with pytest.raises(ValueError, match="trust must be a positive number"):
+        suspected_label_errors(y, scores, [0, 1, 2], trust=0)
+
+
 def test_scores_that_know_nothing_accuse_nobody():
     rng = np.random.default_rng(0)
     y = rng.integers(5, size=400)
@@ -150,7 +166,7 @@ def test_what_is_impossible_or_unknown_is_borne():
 
 def test_the_slope_of_the_scaling_is_the_derivative():
     y, scores, _, _ = drawn(0.1, n=200)
-    model = _NoiseModel(scores, y, np.zeros(200, dtype=bool))
+    model = _NoiseModel(scores, y, np.zeros(200, dtype=bool), 50.0)
     loss = model._loss(0.1)
     start = np.array([0.3, 0.1, -0.2, 0.05])
     error = check_grad(lambda v: loss(v)[0], lambda v: loss(v)[1], start)

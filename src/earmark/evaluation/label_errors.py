@@ -17,7 +17,7 @@ labels go wrong. Errors near the boundary of
 the model speak for a small s, errors far from it for a large rho.
 
 P(z|g) is proportional to p(z) P(g|z), and 1 - P(z = g|g) is the probability that the
-label is wrong. The rate rho has the prior Beta(1, 50), so that few documents accuse
+label is wrong. The rate rho has the prior Beta(1, trust), so that few documents accuse
 nobody, the rows of q are drawn towards the shares of the labels, and what is reported
 is the mean over the posterior of rho.
 """
@@ -53,7 +53,7 @@ from earmark.typing import (
     MatrixLike,
 )
 
-_PRIOR_WRONG, _PRIOR_RIGHT = 1.0, 50.0  # documents' worth of prior belief in rho
+_PRIOR_WRONG = 1.0  # documents' worth of prior belief in rho
 _PRIOR_PAIRS = 10.0  # documents' worth of prior belief in a row of q
 _FEW = 5  # documents: with fewer, a class is not known well enough to accuse
 _MORE = 2.0  # times the odds of its share: by less, a document says nothing
@@ -129,6 +129,7 @@ def suspected_label_errors(
     keep: Iterable[int] = (),
     min_probability: float = 0.5,
     top: int | None = None,
+    trust: float = 50.0,
 ) -> SuspectedLabelErrors:
     """Documents whose label is probably wrong, the most probable first.
 
@@ -152,6 +153,9 @@ def suspected_label_errors(
         probability. At one half, a listed label is more probably wrong than right.
     top : int, optional
         List at most so many.
+    trust : float, default=50
+        How many right labels are believed to come with one wrong label, before there
+        is evidence. Of a few hundred labels, less trust lists more.
 
     Returns
     -------
@@ -176,6 +180,8 @@ def suspected_label_errors(
     """
     if not 0 <= min_probability <= 1:
         raise ValueError(f"min_probability must be in [0, 1], got {min_probability!r}.")
+    if not 0 < trust < np.inf:
+        raise ValueError(f"trust must be a positive number, got {trust!r}.")
     labels, names = as_labels(y), as_labels(list(classes))
     log_proba, index = _checked(labels, loo_log_proba, names, texts)
     confirmed, positions = np.zeros(len(labels), bool), np.fromiter(keep, np.int64)
@@ -188,7 +194,7 @@ def suspected_label_errors(
     if len(names) < 2 or not len(labels):
         nothing = np.zeros(len(labels))
         return SuspectedLabelErrors((), nothing, 0.0, (0.0, 0.0), 0.0)
-    noise = _NoiseModel(log_proba, index, confirmed)
+    noise = _NoiseModel(log_proba, index, confirmed, trust)
     posterior, n_wrong, (low, high) = noise.judge()
     rate = noise.rate
     # Upwards, that the model is hardly ever astray.
@@ -316,8 +322,15 @@ class _NoiseModel:
 
     # Probabilities need no logarithms here: w pi bounds every class away from 0.
 
-    def __init__(self, log_proba: FloatMatrix, index: IntVector, confirmed: BoolVector):
+    def __init__(
+        self,
+        log_proba: FloatMatrix,
+        index: IntVector,
+        confirmed: BoolVector,
+        trust: float,
+    ):
         n, k = log_proba.shape
+        self.trust = trust
         counts = np.bincount(index, minlength=k)
         self.index, self.confirmed, self.wary = index, confirmed, True
         self.share = (counts + 0.5) / (n + 0.5 * k)
@@ -361,7 +374,7 @@ class _NoiseModel:
         rows = self.fitted
         label = np.zeros((len(rows), len(self.share)))
         label[np.arange(len(rows)), self.index[rows]] = ~self.confirmed[rows]
-        n_prior = _PRIOR_WRONG + _PRIOR_RIGHT
+        n_prior = _PRIOR_WRONG + self.trust
         for _ in range(50):
             self.scaling, _ = self._scale(self.rate, self.scaling, 5)
             flows = self._posterior(self.rate, self.scaling, rows).T @ label
@@ -382,7 +395,7 @@ class _NoiseModel:
         for place in logits:
             scaling, likelihood = self._scale(float(expit(place)), scaling, 8)
             # The Beta prior, with the Jacobian of the log-odds.
-            prior = _PRIOR_WRONG * log_expit(place) + _PRIOR_RIGHT * log_expit(-place)
+            prior = _PRIOR_WRONG * log_expit(place) + self.trust * log_expit(-place)
             scalings.append(scaling)
             scores.append(likelihood + prior)
         weights = softmax(scores)

@@ -47,7 +47,7 @@ def told_by_word(
     constants = dict(parts.constants)
     encoder = columns.encoder
     if encoder is not None and vectors is not None:
-        terms = columns.blocks[0].terms
+        terms = columns.terms_of(0)
         known = None if terms is None else encoder.by_word(text, words, terms)
         if known is not None:
             assert encoder.mean is not None

@@ -338,6 +338,10 @@ class Columns:
         first = self.blocks[0]
         return first.counts(self._documents(first, texts, self._joined(texts)))[0]
 
+    def terms_of(self, number: int) -> Labels | None:
+        """The terms of a block, looked up once; None where nobody knows them."""
+        return self._described[number]
+
     @cached_property
     def _described(self) -> list[Labels | None]:
         """The terms of each block, looked up once."""

@@ -84,6 +84,11 @@ class VectorTable:
         some = np.asarray(list(places), dtype=np.int64)
         return self.scale[some].astype(np.float64) @ self.vectors[some]
 
+    def rows(self, places: Iterable[int]) -> NDArray[np.float64]:
+        """The vectors of some lines."""
+        some = np.asarray(list(places), dtype=np.int64)
+        return self.scale[some].astype(np.float64)[:, None] * self.vectors[some]
+
     def tokens(self, text: str) -> Iterable[Token]:
         """The tokens of a text and the lines that spell each."""
         for match in _TOKEN.finditer(text.lower()):

@@ -56,3 +56,34 @@ def client(tmp_path):
     with TestClient(make_app(session), base_url="http://localhost") as client:
         client.session = session
         yield client
+
+
+@pytest.fixture
+def team(tmp_path):
+    session = open_project(
+        documents(), tmp_path / "p", labels=list(TOPICS), overlap=0.5
+    )
+    with TestClient(make_app(session), base_url="http://localhost") as client:
+        client.session = session
+        yield client
+
+
+def post(client, path, status=200, person="ann", headers=None, **body):
+    body = {"client": f"{person}-tab", "person": person, **body}
+    reply = client.post(f"/api/{path}", json=body, headers=headers)
+    assert reply.status_code == status, reply.text
+    return reply.json()
+
+
+def label_all(client, person, says, n=200):
+    """Answer whatever is asked; gives the documents."""
+    asked = []
+    data = post(client, "next", person=person)["document"]
+    while data is not None and len(asked) < n:
+        document = data["document"]
+        data = post(
+            client, "answer", person=person, key=f"{person}-{len(asked)}",
+            document=document, labels=[says(document)],
+        )["document"]  # fmt: skip
+        asked.append((document, data))
+    return [document for document, _ in asked]

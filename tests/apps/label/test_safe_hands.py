@@ -267,3 +267,24 @@ def test_digits_are_on_the_likely_labels_where_there_are_many(browser, serve):
     }
     assert {name for name, _ in page.evaluate(keyed)} == set(TOPICS)
     page.context.close()
+
+
+def test_guesses_by_names_are_there_before_the_first_answer_and_say_so(browser, serve):
+    page = opened(browser, serve())
+    wait_for(page, "#guess", "Hidden|by the names of the labels alone")
+    page.wait_for_function(
+        "() => document.getElementById('model-words').textContent.includes('only the')"
+    )
+    assert page.locator("#scores > *").count() == 0
+    for _ in range(3):  # one of the first is no random check
+        if "Hidden" not in page.inner_text("#guess"):
+            break
+        answer(page)
+    wait_for(page, "#guess", "(cat|car|tea), by the names of the labels alone")
+
+
+def test_without_names_no_guess_is_made_before_answers(browser, serve):
+    page = opened(browser, serve(None, tuple(TOPICS), "--no-names"))
+    page.wait_for_timeout(1500)
+    assert page.inner_text("#model-words") == ""
+    wait_for(page, "#guess", "Hidden|No guess yet")

@@ -2,6 +2,7 @@
 
 import threading
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -346,6 +347,67 @@ def test_from_names_alone_nobody_knows_how_sure_the_guesses_are(tmp_path):
     assert session.wait()
     assert not np.isnan(session.view.confidence).any()
     session.close()
+
+
+def test_of_planted_wrong_answers_most_are_listed_and_most_of_the_list_is_wrong(
+    tmp_path,
+):
+    from earmark.apps.label.project import open_project
+    from earmark.apps.label.views import Browser, Question
+    from tests.apps.label.conftest import TOPICS, documents
+
+    rng, names = np.random.default_rng(0), list(TOPICS)
+    wrong = set(rng.choice(180, 27, replace=False).tolist())
+    labels = [
+        names[(names.index(truth(d)) + int(rng.integers(1, 3))) % 3]
+        if d in wrong
+        else truth(d)
+        for d in range(180)
+    ]
+    data = replace(documents(300), labels=labels + [None] * 120)
+    session = open_project(data, tmp_path, check_share=0.0)
+    assert session.wait()
+    listed = Browser(session).rows(Question(show="suspects"), "")[0].tolist()
+    assert len(wrong.intersection(listed)) > 0.5 * len(wrong)
+    assert len(wrong.intersection(listed)) > 0.8 * len(listed)
+    session.close()
+
+
+def test_names_are_a_start_by_themselves_where_every_label_speaks(tmp_path):
+    from earmark.apps.label.project import open_project
+    from earmark.apps.label.views import state_data
+    from tests.apps.label.conftest import TOPICS, documents
+
+    session = open_project(
+        documents(), tmp_path / "p", labels=list(TOPICS), start="auto"
+    )
+    assert session.wait()
+    assert share_right(session) > 0.6
+    assert np.isnan(session.view.confidence).all()
+    assert "only the names" in state_data(session)["model"]
+    answer_some(session, 20)
+    assert session.wait()
+    assert not np.isnan(session.view.confidence).any()
+    session.close()
+    for number, labels in enumerate(([*TOPICS, "C12"], ["cat"], [])):
+        folder = tmp_path / f"silent-{number}"
+        session = open_project(documents(), folder, labels=labels, start="auto")
+        assert session.wait()
+        assert session.view.fitted is None
+        session.close()
+
+
+def test_a_project_with_enough_answers_does_not_go_back_to_names(tmp_path):
+    from earmark.apps.label.project import open_project
+    from tests.apps.label.conftest import TOPICS, documents
+
+    for start in (None, "auto"):
+        session = open_project(documents(), tmp_path, labels=list(TOPICS), start=start)
+        if start is None:
+            answer_some(session, 30)
+        assert session.wait()
+        assert session.view.fitted.full.n_answers >= 10
+        session.close()
 
 
 def test_a_table_of_labels_says_what_they_mean_and_where_they_are_listed(tmp_path):

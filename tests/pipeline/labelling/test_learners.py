@@ -5,6 +5,7 @@ import pytest
 
 from earmark import TextClassifier
 from earmark.pipeline.labelling import LabellingLoop
+from earmark.pipeline.labelling.learners import Collection
 
 TOPICS = {
     "cat": "cat purrs sleeps warm mat paws whiskers fur claws kitten meow",
@@ -136,3 +137,33 @@ def test_a_full_fit_that_fails_is_not_tried_again_and_again(made):
     with pytest.raises(ZeroDivisionError):
         loop.full_fit(loop.lessons())
     assert not loop.full_fit_due(loop.lessons())
+
+
+MEDICINE = [
+    "the doctor treated the patient in hospital",
+    "a nurse gave the patient an injection",
+    "surgery on the heart went well",
+]
+SPORT = [
+    "the striker scored a goal in the match",
+    "the team won the league title",
+    "a tennis player won the final set",
+]
+
+
+@pytest.mark.parametrize(("query", "meant"), [("physician", 0), ("soccer", 1)])
+def test_a_search_by_meaning_finds_texts_without_the_word(query, meant):
+    collection = Collection([*MEDICINE, *SPORT] * 3)
+    best = np.argsort(-collection.likeness(query), kind="stable")[:3]
+    assert {int(d) % 6 // 3 for d in best} == {meant}
+
+
+def test_texts_whose_words_an_encoder_does_not_know_are_like_by_their_company(rng):
+    words = [[f"qx{k}{a}z" for a in "bcdfghjklm"] for k in range(2)]
+    texts = [" ".join(rng.choice(words[i % 2], 5)) for i in range(60)]
+    collection = Collection(texts)
+    assert collection.vectors.shape[0] == 60
+    order = np.argsort(-collection.likeness(texts[0]), kind="stable")[:25]
+    assert all(d % 2 == 0 for d in order)
+    plain = Collection(texts, encoder=None)
+    np.testing.assert_array_equal(plain.vectors, collection.vectors)

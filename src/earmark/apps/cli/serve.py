@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -254,8 +254,15 @@ def label(
     from_names: Annotated[
         bool,
         option(
-            "Predict from the first document on, by the names and descriptions of the "
-            "labels.",
+            "Insist on guesses before the first answer, by the names and descriptions "
+            "of the labels; without it they are made if each label has such words.",
+            panel=MODEL,
+        ),
+    ] = False,
+    no_names: Annotated[
+        bool,
+        option(
+            "Make no guesses before the first answers, unless --from-names insists.",
             panel=MODEL,
         ),
     ] = False,
@@ -375,6 +382,7 @@ def label(
             )
             documents = with_answers(documents, answers)
     started = load_model(Path(model)).classifier if model.endswith(".earmark") else None
+    by_names = _by_names(from_names, no_names or export is not None)
     lock = claim(folder) if export is None else None
     with status("opening the project"):
         session = open_project(
@@ -384,7 +392,7 @@ def label(
             any_of=files.multi_label,
             model=model if started is None else "auto",
             encoder=None if encoder == options.NO_ENCODER else encoder,
-            start="names" if from_names and started is None else started,
+            start=by_names if started is None else started,
             check_share=check_share,
             max_error=max_error,
             overlap=overlap,
@@ -401,6 +409,13 @@ def label(
     finally:
         if lock is not None:
             lock.close()
+
+
+def _by_names(insist: bool, never: bool) -> Literal["names", "auto"] | None:
+    """Whether to guess by the names of labels before there are answers."""
+    if insist:
+        return "names"
+    return None if never else "auto"
 
 
 def _labels(words: str) -> list[str] | list[dict[str, str]]:

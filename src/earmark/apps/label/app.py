@@ -12,10 +12,12 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
+from earmark.apps.label.map import BackgroundMap
 from earmark.apps.label.project import EXPORTS, export
 from earmark.apps.label.session import Session
 from earmark.apps.label.views import (
     Browser,
+    Coloring,
     Question,
     document_data,
     project_data,
@@ -98,6 +100,10 @@ class _Browse(_Body, Question):
     """A request to list documents: the question, and who asks."""
 
 
+class _Colors(_Body):
+    by: Coloring
+
+
 class _Many(_Browse):
     """A request to label several documents; without a list, all that are shown.
 
@@ -139,6 +145,7 @@ class _Labelling:
     def __init__(self, session: Session) -> None:
         self.session = session
         self.browser = Browser(session)
+        self.map = BackgroundMap(session.loop.collection)
         self.files = static_files("label")
         actions: dict[str, tuple[type[_Body], Callable[[Any], JsonObject | None]]] = {
             "next": (_Body, self.next),
@@ -153,6 +160,7 @@ class _Labelling:
             "guidelines": (_Guidelines, self.guidelines),
             "note": (_Note, self.note),
             "browse": (_Browse, lambda b: self.browser.listed(b, b.person)),
+            "colors": (_Colors, lambda b: self.browser.colors(b.by, b.person)),
             "many": (_Many, self.many),
             "document": (_Document, lambda b: self._document(b.document, "chosen", b)),
             "accept": (_Key, self.accept),
@@ -163,6 +171,7 @@ class _Labelling:
         gets: dict[str, Endpoint] = {
             "/": self.page,
             "/api/state": lambda _: as_json(state_data(session)),
+            "/api/map": lambda _: as_json(self.map.data()),
             "/api/confusion": lambda _: as_json(self.browser.confusion()),
             "/api/project": self.project,
             "/export/{name}": self.exported,

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -106,7 +107,7 @@ def open_project(
     check_share: float = 0.2,
     max_error: float = 0.05,
     overlap: float = 0.0,
-    start: TextClassifier | Literal["names"] | None = None,
+    start: TextClassifier | Literal["names", "auto"] | None = None,
     seed: int = 0,
 ) -> Session:
     """A session on a new project, or on one that goes on.
@@ -115,7 +116,7 @@ def open_project(
     of ``overlap`` of the documents, drawn at random among those without such a label,
     is asked of two people. A model to ``start`` from brings its labels along; "names"
     makes one from nothing but the documents and the names and descriptions of the
-    labels.
+    labels; "auto" does so in the background, if each label has such words.
     """
     if len(documents) < 2:
         raise DataError(f"{documents.source}: expected at least two documents.")
@@ -128,9 +129,10 @@ def open_project(
     store = Store(folder, facts)
     try:
         _make_labels(store, labels)
+        is_auto = start == "auto"
         if start == "names":
-            start = _named_model(documents, store)
-        elif start is not None:
+            start = _named_model(documents, _names(documents, store))
+        elif isinstance(start, TextClassifier):
             store.add_labels(map(str, start.classes_.tolist()), again=False)
         _take_over(documents, store, any_of)
         loop = LabellingLoop(
@@ -142,7 +144,7 @@ def open_project(
             class_names=_described(store),
             check_share=check_share,
             max_error=max_error,
-            start=start,
+            start=start if isinstance(start, TextClassifier) else None,
             random_state=seed,
         )
     except BaseException:
@@ -151,7 +153,9 @@ def open_project(
     order = np.random.default_rng([seed, 2]).permutation(len(documents)).tolist()
     if documents.labels is not None:  # what the data says is no second opinion
         order = [d for d in order if documents.labels[d] is None]
-    return Session(documents, loop, store, order[: round(overlap * len(documents))])
+    twice = order[: round(overlap * len(documents))]
+    first = partial(_first_model, documents, store) if is_auto and not any_of else None
+    return Session(documents, loop, store, twice, first)
 
 
 def with_answers(documents: Documents, answers: Documents) -> Documents:
@@ -202,8 +206,8 @@ def _take_over(documents: Documents, store: Store, any_of: bool) -> None:
     store.write("from-the-data", answers, "data", "data")
 
 
-def _named_model(documents: Documents, store: Store) -> TextClassifier:
-    """A first model, from the documents and the labels whose names say something.
+def _names(documents: Documents, store: Store) -> dict[str, list[str]]:
+    """The labels whose names or descriptions say something, with what they say.
 
     Underscores and the like in names are blanks. A name speaks if two documents hold
     one of its words, a description always does; the other labels come with answers.
@@ -218,15 +222,30 @@ def _named_model(documents: Documents, store: Store) -> TextClassifier:
         texts += [text for text in described.get(name, ())[1:] if text not in texts]
         if texts:
             names[name] = texts
+    return names
+
+
+def _named_model(
+    documents: Documents, names: Mapping[str, list[str]]
+) -> TextClassifier:
+    """A first model, from the documents and what the labels say."""
     if len(names) < 2:
         raise DataError(
             "the names of fewer than two labels say something: a name is of use if at "
             "least two documents hold one of its words. Describe the labels (--labels "
             "labels.csv with a column description), or start without --from-names."
         )
-    return TextClassifier(class_names=names, random_state=0).fit(
+    return TextClassifier(class_names=dict(names), random_state=0).fit(
         documents.texts, classes=list(names)
     )
+
+
+def _first_model(documents: Documents, store: Store) -> TextClassifier | None:
+    """A first model if every label says something; else the answers are waited for."""
+    names = _names(documents, store)
+    if len(names) < max(2, len(store.labels())):
+        return None
+    return _named_model(documents, names)
 
 
 def _frequent(documents: Documents, words: set[str]) -> set[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from earmark.apps.label.advice import LITTLE, expected_gain
@@ -12,7 +12,8 @@ from earmark.apps.label.store import Entry, Given, Store, opinions, settled
 from earmark.apps.web.guard import failure
 from earmark.apps.web.replies import Refusal
 from earmark.documents import Documents
-from earmark.pipeline.labelling import Audit, LabellingLoop, View
+from earmark.pipeline import TextClassifier
+from earmark.pipeline.labelling import Audit, LabellingLoop, Pick, View
 from earmark.typing import BoolVector
 
 __all__ = ["RESERVED_KEYS", "SWITCH_SECONDS", "Session"]
@@ -33,7 +34,11 @@ _MOST_LABELS = 500
 
 
 class Session:
-    """Answers go to the store first, then to the loop; the model follows."""
+    """Answers go to the store first, then to the loop; the model follows.
+
+    ``first_model`` makes one that guesses before there are answers, in the background;
+    or says that there is none.
+    """
 
     def __init__(
         self,
@@ -41,6 +46,7 @@ class Session:
         loop: LabellingLoop,
         store: Store,
         overlap: Iterable[int] = (),
+        first_model: Callable[[], TextClassifier | None] | None = None,
     ) -> None:
         self.documents = documents
         self.loop = loop
@@ -68,7 +74,8 @@ class Session:
         with self._wake:
             self._start_over()
         # One knows each answer at once; the other fits the whole model now and then.
-        self._is_fitting = False
+        self._first_model = first_model
+        self._is_fitting = first_model is not None
         self._threads = [
             threading.Thread(target=work, daemon=True)
             for work in (self._learn, self._fit_fully)
@@ -104,12 +111,15 @@ class Session:
             second = next((d for d in others if d not in self._leases), None)
             if second is not None:
                 document, why = second, "second"
-            elif (pick := self.loop.next_pick(self._leases.keys())) is not None:
+            elif (pick := self._pick()) is not None:
                 document, why = pick.document, pick.why
             else:
                 return None
             self._leases[document] = (client, now + _LEASE_SECONDS, why)
             return document, why
+
+    def _pick(self) -> Pick | None:
+        return self.loop.next_pick(self._leases.keys(), at_once=True)
 
     def renew(self, client: str) -> None:
         """A tab is still there: what it was shown stays its own."""
@@ -486,6 +496,14 @@ class Session:
 
     def _fit_fully(self) -> None:
         """Fit the whole model whenever the answers have grown enough for it."""
+        try:
+            self.loop.collection.vectors  # noqa: B018 - documents are picked by them
+            self._begin_with_names()
+        except Exception as error:  # one can do without either
+            failure(error)
+        with self._wake:
+            self._is_fitting = False
+            self._wake.notify_all()
         while True:
             with self._wake:
                 self._wake.wait_for(
@@ -506,6 +524,19 @@ class Session:
                     self._dirty = True
                 self._is_fitting = False
                 self._wake.notify_all()
+
+    def _begin_with_names(self) -> None:
+        """Guess by the names of the labels, where nothing better is at hand."""
+        with self._lock:
+            labelling, lessons = self._labelling, self.loop.lessons()
+        if self._first_model is None or self.loop.full_fit_due(lessons):
+            return
+        model = self._first_model()
+        fitted = None if model is None else self.loop.fit_of(model)
+        with self._wake:
+            if fitted is not None and labelling == self._labelling:
+                self.loop.begin_with(fitted)
+                self._dirty = True
 
     def _note_point(self, view: View, n_answers: int) -> None:
         estimate = view.estimate

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from itertools import combinations
 from typing import Annotated, Any, Literal
@@ -27,7 +27,14 @@ from earmark.pipeline.labelling.learners import spans
 from earmark.pipeline.labelling.promise import fewest_checks
 from earmark.typing import BoolVector, FloatMatrix, FloatVector, IntVector, JsonObject
 
-__all__ = ["Browser", "Question", "document_data", "project_data", "state_data"]
+__all__ = [
+    "Browser",
+    "Coloring",
+    "Question",
+    "document_data",
+    "project_data",
+    "state_data",
+]
 
 _SCORES_SHOWN = 6
 _POINTS_SHOWN = 150
@@ -35,6 +42,8 @@ _POINTS_SHOWN = 150
 _FAINT = 0.12
 _PAGE = 50
 _SNIPPET = 280
+# Answers given by the hundred, at a key each, are not trusted like labels of a corpus.
+_TRUST = 10.0
 # Characters before the first hit in a snippet.
 _LEAD = 60
 
@@ -105,7 +114,8 @@ def _facts(session: Session, curve: list[JsonObject]) -> Facts:
         n_open=n_open,
         n_checks=view.estimate.n_documents,
         n_waiting=loop.n_checks_waiting,
-        n_open_checks=sum(d not in entries for d in loop.check_order.tolist()),
+        n_open_checks=len(loop.check_order)
+        - sum(bool(loop.is_check[d]) for d in list(entries)),
         check_share=loop.check_share,
         gain=expected_gain(curve, view.estimate.n_documents),
         max_error=loop.max_error,
@@ -295,6 +305,20 @@ class Question(BaseModel):
     page: Annotated[int, Field(ge=0, le=10**6)] = 0
 
 
+@dataclass(frozen=True)
+class _Guess:
+    """What may be shown of a guess."""
+
+    labels: tuple[str, ...] | None
+    """None: nothing."""
+    confidence: float | None
+    left_out: bool
+    """Whether the document was learned from, so that the guess is of a fit without."""
+
+
+Coloring = Literal["guess", "answer", "doubt", "novelty"]
+
+
 class Browser:
     """Lists documents of a session; what is costly is kept for one state."""
 
@@ -327,11 +351,51 @@ class Browser:
             "documents": [
                 self._line(int(row), guess, person, question)
                 | {"note": remarks.get(int(row)), "flag": flags.get(int(row))}
-                for row, guess in zip(
-                    page, self.session.view.guesses(page), strict=True
-                )
+                for row, guess in zip(page, self._guesses(page, person), strict=True)
             ],
         }
+
+    def colors(self, by: Coloring, person: str = "") -> JsonObject:
+        """What the map shows of each document: the number of a label, or percents.
+
+        -1 where nobody knows, or it must not be shown to this person.
+        """
+        session = self.session
+        rows = np.arange(len(session.documents))
+        hidden = [row for row in rows.tolist() if not session.may_see(row, person)]
+        veiled = frozenset(hidden)
+        answered = [
+            row
+            for row in list(session.entries)
+            if session.is_answered(row) and row not in veiled
+        ]
+        values = np.full(len(rows), -1, dtype=np.int64)
+        if by == "novelty":
+            values[:] = np.rint(100 * (1 - self._novelty()))
+            if session.view.known is None:
+                values[:] = -1
+        elif by == "answer":
+            number = self._label_numbers()
+            for row, entry in list(session.entries.items()):
+                if entry.labels and row not in veiled:
+                    values[row] = number.get(entry.labels[0], -1)
+        else:
+            number = self._label_numbers()
+            for row, guess in enumerate(self._guesses(rows, person)):
+                if by == "guess" and guess.labels:
+                    values[row] = number.get(guess.labels[0], -1)
+                elif by == "doubt" and guess.confidence is not None:
+                    values[row] = round(100 * (1 - guess.confidence))
+        return {
+            "by": by,
+            "labels": session.store.labels(),
+            "values": values.tolist(),
+            "answered": answered,
+            "hidden": hidden,
+        }
+
+    def _label_numbers(self) -> dict[str, int]:
+        return {name: n for n, name in enumerate(self.session.store.labels())}
 
     def confusion(self) -> JsonObject:
         """Answers against guesses that did not know them."""
@@ -441,39 +505,61 @@ class Browser:
             seen = [session.may_see(int(row), person) for row in rows]
             key = np.where(seen, sign * session.view.certainty[rows], np.inf)
         elif question.sort == "novel":
-            key = self._once("novelty", session.view.version, self._p_values)[rows]
+            key = self._novelty()[rows]
         else:
             return rows
         ordered: IntVector = rows[np.argsort(key, kind="stable")]
         return ordered
 
-    def _p_values(self) -> FloatVector:
+    def _novelty(self) -> FloatVector:
+        """How surely each document is like those answered."""
         known, texts = self.session.view.known, self.session.loop.collection.texts
-        return np.ones(len(texts)) if known is None else known.p_values(texts)
+        if known is None:
+            return np.ones(len(texts))
+        p_values: FloatVector = self._once(
+            "novelty", known, lambda: known.p_values(texts)
+        )
+        return p_values
 
     # -- what is shown of one ------------------------------------------------------
 
+    def _guesses(self, rows: IntVector, person: str) -> list[_Guess]:
+        """The guesses that a person may see of documents."""
+        session, view = self.session, self.session.view
+        confidence, has_guess = view.confidence, view.fitted is not None
+        is_check, one_of = session.loop.is_check, not session.loop.any_of
+        learned_from = {d for d in list(session.entries) if session.is_answered(d)}
+        learned_from = {d for d in learned_from if not is_check[d]}
+        judge = one_of and any(row in learned_from for row in rows.tolist())
+        unseen = self._unseen_guesses() if judge else {}
+        guesses = []
+        for row, guess in zip(rows.tolist(), view.guesses(rows), strict=True):
+            # A guess that the model learned from the answer itself says nothing.
+            learned = row in learned_from
+            if row in session.disputed or not session.may_see(row, person):
+                guesses.append(_Guess(None, None, learned))
+            elif learned and one_of:
+                judged = (unseen[row],) if row in unseen else ()
+                guesses.append(_Guess(judged, None, True))
+            else:
+                sure = finite(float(confidence[row])) if has_guess else None
+                guesses.append(_Guess(guess, sure, learned))
+        return guesses
+
     def _line(
-        self, row: int, guess: tuple[str, ...], person: str, question: Question
+        self, row: int, guess: _Guess, person: str, question: Question
     ) -> JsonObject:
         session = self.session
         may_see = session.may_see(row, person)
         entry = session.entries.get(row) if may_see else None
         text, spans = self._snippet(row, question)
-        confidence = finite(float(session.view.confidence[row]))
-        # A guess that the model learned from the answer itself says nothing.
-        learned = session.is_answered(row) and not session.loop.is_check[row]
-        if learned and not session.loop.any_of:
-            unseen = self._unseen_guesses().get(row)
-            guess, confidence = () if unseen is None else (unseen,), None
-        shows_guess = may_see and row not in session.disputed
         return {
             **_answer_data(session, row, entry, not may_see),
             "text": text,
             "spans": spans,
-            "guess": list(guess) if shows_guess else None,
-            "left_out": learned,
-            "confidence": confidence if shows_guess else None,
+            "guess": None if guess.labels is None else list(guess.labels),
+            "left_out": guess.left_out,
+            "confidence": guess.confidence,
         }
 
     def _snippet(self, row: int, question: Question) -> tuple[str, list[list[float]]]:
@@ -531,6 +617,7 @@ class Browser:
             log_proba[known],
             classes,
             keep=[n for n, i in enumerate(known) if documents[i] in confirmed],
+            trust=_TRUST,
         )
         rows = [documents[known[s.index]] for s in suspects]
         remarks = {

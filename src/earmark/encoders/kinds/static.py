@@ -42,10 +42,11 @@ class StaticEncoder(NamedEncoder):
         """Words and marks of a text, and their parts in its vector."""
         tokens = list(self.table.tokens(text))
         every = [line for token in tokens for line in token.lines]
-        length = float(np.linalg.norm(self.table.sum(every))) or 1.0
-        parts = [self.table.sum(token.lines) / length for token in tokens]
-        shape = len(tokens), self.table.vectors.shape[1]
-        return [token.text for token in tokens], np.array(parts).reshape(shape)
+        owner = np.repeat(np.arange(len(tokens)), [len(t.lines) for t in tokens])
+        parts = np.zeros((len(tokens), self.table.vectors.shape[1]))
+        np.add.at(parts, owner, self.table.rows(every))
+        length = float(np.linalg.norm(parts.sum(axis=0))) or 1.0
+        return [token.text for token in tokens], parts / length
 
 
 def load(name: str, place: str, fetch: bool) -> NamedEncoder:

@@ -80,24 +80,33 @@ class WordTables(TransformerMixin, BaseEstimator):
         table = np.hstack(kinds).astype(np.float16)
         self.table_ = np.ascontiguousarray(table, dtype=np.float32)
         self.mean_ = np.zeros(self.table_.shape[1])
-        self.mean_ = self._units(X @ self.table_).mean(axis=0)
+        self.mean_ = self._units(self._sums(X)).mean(axis=0)
         return self.transform(X)
 
     def transform(self, X: SparseMatrix) -> FloatMatrix:
         """Unit vectors of documents, (n_documents, 3 n_components)."""
-        return self._parts(self._units(X @ self.table_) - self.mean_)
+        return self._parts(self._units(self._sums(X)) - self.mean_)
 
     def effects(self, row: SparseMatrix) -> tuple[FloatMatrix, FloatVector]:
         """What a unit of each term adds to a document's vector, and what the mean adds.
 
         ``row`` is the document's tf-idf, and the terms are those that it has.
         """
-        total = np.asarray(row @ self.table_, dtype=np.float64)
+        total = self._sums(row)
         first = self._lengths(total)
         rest = self._units(total) - self.mean_
         length = first * self._lengths(rest) * np.sqrt(3.0)
         mean = -self.mean_ * first[0] / length[0]
         return self.table_[row.indices] / length, mean
+
+    def _sums(self, X: SparseMatrix) -> FloatMatrix:
+        """The word vectors of each document, added up."""
+        # The product copies a table of single precision whole; few documents use little
+        # of it.
+        if X.nnz < len(self.table_) // 2:
+            used = np.unique(X.indices)
+            return np.asarray(X[:, used] @ self.table_[used], dtype=np.float64)
+        return np.asarray(X @ self.table_, dtype=np.float64)
 
     def _units(self, vectors: Any) -> FloatMatrix:
         """Each of the three parts brought to length 1."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
@@ -23,14 +23,20 @@ from sklearn.exceptions import ConvergenceWarning
 from earmark.exceptions import DataError, NotSupportedError
 from earmark.features import TfidfWeighting, WordCounter
 from earmark.features.tokens import WORD_PATTERN
+from earmark.features.vectors import EncoderColumns
 from earmark.folds import rows_by_lot
 from earmark.inputs.regions import RegionTexts
 from earmark.kernels.backend import one_blas_thread
 from earmark.kernels.rows import log_normalize
 from earmark.models import ComplementNaiveBayes, SoftmaxRegression
-from earmark.models.shared.views import WordTables
+from earmark.models.shared.views import VectorView, WordTables
 from earmark.pipeline.text_classifier import TextClassifier
-from earmark.typing import FloatMatrix, FloatVector, IntVector, SparseMatrix
+from earmark.typing import (
+    FloatMatrix,
+    FloatTable,
+    FloatVector,
+    SparseMatrix,
+)
 
 __all__ = [
     "AnchoredLearner",
@@ -69,12 +75,18 @@ def classes_of(answers: Answers) -> list[str]:
 
 
 class Collection:
-    """Word counts and tf-idf rows of all documents."""
+    """Word counts, tf-idf rows and vectors of all documents.
 
-    def __init__(self, texts: Sequence[str]) -> None:
+    The vectors are those of the ``encoder``; where it hardly knows the words, and
+    without one, those that the company of the words gives.
+    """
+
+    def __init__(self, texts: Sequence[str], encoder: Any = "static") -> None:
         if not len(texts):
             raise DataError("there is no document to label.")
         self.texts = list(texts)
+        self._encoder = encoder
+        self._meant: tuple[Callable[[str], Any], FloatTable] | None = None
         self._counter = WordCounter(min_df=1 if len(self.texts) < _SMALL else 2)
         try:
             counts = self._counter.fit_transform(self.texts)
@@ -92,21 +104,55 @@ class Collection:
         """Rows of unit length: 1 + log of the counts, times log of rarity."""
         return self._weighting.transform(self.counts).tocsr()
 
-    @cached_property
-    def _meaning(self) -> tuple[WordTables, FloatMatrix]:
-        view = WordTables(_MEANINGS)
-        return view, view.fit_transform(self.weights)
+    @property
+    def _meaning(self) -> tuple[Callable[[str], Any], FloatTable]:
+        """What makes a vector of a text, and the vectors of all documents."""
+        if self._meant is None:
+            self._meant = self._with_meaning()
+        return self._meant
+
+    def _with_meaning(self) -> tuple[Callable[[str], Any], FloatTable]:
+        with one_blas_thread():
+            if self._encoder is not None:
+                columns, view = EncoderColumns(self._encoder), VectorView()
+                counter, n = self._counter, self.n_documents
+                known = columns.fit_transform(self.texts, self.counts, counter, n)
+                if known is not None:
+                    vectors = np.asarray(view.fit(known).transform(known), np.float32)
+                    return lambda text: view.transform(
+                        self._encoded(columns, text)
+                    ), vectors
+            tables = WordTables(_MEANINGS)
+            vectors = np.asarray(tables.fit_transform(self.weights), np.float32)
+            return lambda text: tables.transform(self._row(text)), vectors
+
+    def _encoded(self, columns: EncoderColumns, text: str) -> FloatMatrix:
+        return columns.transform([text], self._counter.transform([text]).tocsr())
+
+    def _row(self, text: str) -> SparseMatrix:
+        """The tf-idf of a text."""
+        return self._weighting.transform(self._counter.transform([text])).tocsr()
+
+    @property
+    def vectors(self) -> FloatTable:
+        """What each document is about, as rows of length 1 (0 where nobody knows)."""
+        return self._meaning[1]
+
+    @property
+    def has_vectors(self) -> bool:
+        """Whether the vectors are there already: they may take a while."""
+        return self._meant is not None
 
     def likeness(self, text: str) -> FloatVector:
-        """How like a text each document is: by its words and by their company."""
-        row = self._weighting.transform(self._counter.transform([text])).tocsr()
-        by_word = np.asarray((self.weights @ row.T).todense(), np.float64).ravel()
-        view, vectors = self._meaning
-        likeness: FloatVector = (by_word + vectors @ view.transform(row)[0]) / 2
+        """How like a text each document is: by its words and by what they mean."""
+        by_word = np.asarray((self.weights @ self._row(text).T).todense(), np.float64)
+        vector_of, vectors = self._meaning
+        likeness: FloatVector = (by_word.ravel() + vectors @ vector_of(text)[0]) / 2
         return likeness
 
     @cached_property
-    def _words(self) -> list[str]:
+    def words(self) -> list[str]:
+        """What the columns of the counts are."""
         vocabulary = self._counter.vocabulary_
         return sorted(vocabulary, key=vocabulary.__getitem__)
 
@@ -117,14 +163,7 @@ class Collection:
         row = features[[document]]
         added = (row.data * term_weights[row.indices]).tolist()
         pairs = zip(row.indices.tolist(), added, strict=True)
-        return {self._words[column]: weight for column, weight in pairs if weight}
-
-    def similarity(self, rows: IntVector, to: IntVector) -> FloatVector:
-        """The largest cosine of each row with any document of ``to``."""
-        if not len(to):
-            return np.zeros(len(rows))
-        largest = (self.weights[rows] @ self.weights[to].T).max(axis=1)
-        return np.asarray(largest.toarray(), dtype=np.float64).ravel()
+        return {self.words[column]: weight for column, weight in pairs if weight}
 
 
 def spans(

@@ -39,6 +39,7 @@ from earmark.pipeline.labelling.promise import (
     fewest_checks,
     risk_of,
 )
+from earmark.pipeline.labelling.representation import Representation
 from earmark.pipeline.text_classifier import TextClassifier
 from earmark.typing import BoolVector, FloatMatrix, FloatVector, IntVector
 
@@ -57,9 +58,10 @@ _FULL_FIT_GROWTH = 1.25
 _NEW_LABEL_GROWTH = 1.1
 # Checks left open, by a tab that was closed, that are asked before all else.
 _FEW_OPEN = 3
-# Every so many picks one goes to what is least like all that was answered.
-_DIVERSE_EVERY = 10
-_CANDIDATES = 300
+# Every so many picks one goes to the most doubtful document, the others to doubtful
+# ones that stand for many. So many are considered.
+_PLAIN_EVERY = 2
+_CANDIDATES = 600
 # Documents that others are compared with, so that a view is made at once.
 _MOST_COMPARED = 300
 # What tells unusual documents takes longer than all else that is learned: it is made
@@ -91,7 +93,8 @@ class View:
     """Log-odds that the guess for each document is right, by the model itself,
     (n_documents,)."""
     doubt: FloatVector
-    """The smaller the gap between the two best guesses, the larger, (n_documents,)."""
+    """From 0 to 1: the second best guess's chance over the best one's, (n_documents,).
+    """
     fitted: Fitted | None = None
     """None until there is something to tell apart."""
     estimate: Estimate = Estimate()
@@ -162,20 +165,20 @@ class View:
 
 
 def _certainty(fitted: Fitted, any_of: bool) -> tuple[FloatVector, FloatVector]:
-    """Log-odds of the guess, and doubt: the smaller the gap, the larger."""
+    """Log-odds of the guess, and doubt: the smaller the gap, the nearer to 1."""
     log_proba = fitted.log_proba
     if any_of:
         each = special.log_expit(np.abs(log_odds(log_proba)))
-        return log_odds(each.sum(axis=1)), -np.exp(each.min(axis=1))
+        return log_odds(each.sum(axis=1)), 2 - 2 * np.exp(each.min(axis=1))
     if log_proba.shape[1] == 1:
         return np.full(len(log_proba), np.inf), np.zeros(len(log_proba))
     gap = Scores.from_margins(log_proba).certainty
-    return Scores.from_log_proba(log_proba).certainty, -gap
+    return Scores.from_log_proba(log_proba).certainty, np.exp(-gap)
 
 
 @dataclass(frozen=True)
 class Pick:
-    """A document to ask about, and why: check, audit, uncertain, different, first."""
+    """A document to ask about, and why: check, audit, typical, uncertain, random."""
 
     document: int
     why: str
@@ -202,7 +205,9 @@ class LabellingLoop:
     check_share : float in [0, 1), default=0.2
         Share of the documents, and of the questions, kept for the estimate.
     strategy : {"active", "random"}, default="active"
-        How documents to learn from are picked.
+        How documents to learn from are picked: by lot, or first those that stand for
+        many others, then the doubtful ones, every second by how many doubtful
+        ones it stands for.
     max_error, level : float
         The promise to work towards.
     start : TextClassifier, optional
@@ -238,7 +243,7 @@ class LabellingLoop:
         start: TextClassifier | None = None,
         random_state: int = 0,
     ) -> None:
-        self.collection = Collection(texts)
+        self.collection = Collection(texts, encoder)
         self.any_of = any_of
         self.check_share = check_share
         self.strategy = strategy
@@ -255,20 +260,19 @@ class LabellingLoop:
         self._learner: Learner = self._anchored
         if any_of:
             self._learner = AnyOfLearner(self.collection)
+        self._represented: Representation | None = None
         self._detector: tuple[int, NoveltyDetector | None] = 0, None
         self._is_started = start is not None
         self._named: FullFit | None = None
         # Answers at the last full fit that was tried.
         self._tried_at = 0
         if start is not None:
-            if any_of:
-                raise ValueError("start is for one label per document.")
-            fitted = self._full.fitted(start)
+            fitted = self.fit_of(start)
             if start.text_model_ is not None and start.text_model_.has_labels:
                 before = fitted.classes, fitted.log_proba
                 self._learner = StartedLearner(self._learner, *before)
             else:
-                self._named = self._anchored.anchor = fitted
+                self.begin_with(fitted)
         n_documents = self.collection.n_documents
         self._seed = random_state
         order = np.random.default_rng(random_state).permutation(n_documents)
@@ -277,6 +281,18 @@ class LabellingLoop:
         self.is_check = np.zeros(n_documents, dtype=bool)
         self.is_check[self.check_order] = True
         self.view = View.empty(n_documents, any_of)
+
+    def fit_of(self, start: TextClassifier) -> FullFit:
+        """What a model of before says of the documents; touches no other state."""
+        if self.any_of:
+            raise ValueError("start is for one label per document.")
+        return self._full.fitted(start)
+
+    def begin_with(self, fitted: FullFit) -> None:
+        """Guess by a model that knows only names, until there is a full fit."""
+        self._named, self._is_started = fitted, True
+        if self._anchored.anchor is None:
+            self._anchored.anchor = fitted
 
     # -- answers ---------------------------------------------------------------
 
@@ -452,9 +468,7 @@ class LabellingLoop:
         view, none = self.view, np.zeros(0, dtype=np.int64)
         if view.fitted is None or np.isnan(view.confidence).any():
             return none
-        everything = np.arange(self.collection.n_documents)
-        asked = self.answers.keys() | self.skipped | set(without)
-        open_ = np.setdiff1d(everything, np.fromiter(asked, dtype=np.int64))
+        open_ = np.flatnonzero(~self._marked([*self.answers, *self.skipped, *without]))
         open_ = open_[np.argsort(-view.certainty[open_], kind="stable")]
         checks = self.checks()
         wrong = special.expit(-view.certainty)
@@ -472,43 +486,67 @@ class LabellingLoop:
 
     # -- picking ---------------------------------------------------------------
 
-    def next_pick(self, busy: Container[int] = ()) -> Pick | None:
-        """The next document to ask about, but no ``busy`` one; None at the end."""
+    def next_pick(
+        self, busy: Container[int] = (), *, at_once: bool = False
+    ) -> Pick | None:
+        """The next document to ask about, but no ``busy`` one; None at the end.
+
+        ``at_once`` does without the vectors of the documents until they are there.
+        """
         if self.audit is not None and self.is_auditing:
             to_check = self.audit.open_documents(self.answers, self.skipped)
             return next((Pick(d, "audit") for d in to_check if d not in busy), None)
-        asked = self.answers.keys() | self.skipped
-        order = self.check_order.tolist()
-        checks = [d for d in order if d not in asked]
+        is_asked = self._marked([*self.answers, *self.skipped])
+        is_busy = self._marked(list(busy))
+        asked_checks = is_asked[self.check_order]
+        checks = self.check_order[~asked_checks]
         # Later checks count only after the earliest open one, so a few open ones are
         # asked first. With labels that were there before, many are open; those are
         # asked in turn.
-        last = max((n for n, d in enumerate(order) if d in asked), default=-1)
-        n_gaps = sum(d not in asked for d in order[: last + 1])
-        if 0 < n_gaps <= _FEW_OPEN and checks[0] not in busy:
-            return Pick(checks[0], "check")
-        n_checked = sum(bool(self.is_check[d]) for d in asked)
-        due = n_checked < self.check_share * (len(asked) - _COLD_START / 2)
-        check = next((Pick(d, "check") for d in checks if d not in busy), None)
+        n_checked = int(asked_checks.sum())
+        until_last = int(asked_checks.nonzero()[0][-1]) + 1 if n_checked else 0
+        n_gaps = until_last - n_checked
+        if 0 < n_gaps <= _FEW_OPEN and not is_busy[checks[0]]:
+            return Pick(int(checks[0]), "check")
+        due = n_checked < self.check_share * (is_asked.sum() - _COLD_START / 2)
+        checks = checks[~is_busy[checks]]
+        check = Pick(int(checks[0]), "check") if len(checks) else None
         if due and check is not None:
             return check
-        left = [d for d in self.learn_order.tolist() if d not in asked]
-        left = [d for d in left if d not in busy]
-        return self._lesson(np.asarray(left, dtype=np.int64)) if left else check
-
-    def _lesson(self, left: IntVector) -> Pick:
-        """Which of the open documents to learn from next."""
-        n_lessons = len(self.lessons())
+        left = self.learn_order[~(is_asked | is_busy)[self.learn_order]]
+        if not len(left):
+            return check
         if self.strategy == "random":
             return Pick(int(left[0]), "random")
+        if at_once and not self.collection.has_vectors:
+            return self._most_doubtful(left)
+        return self._lesson(left, busy)
+
+    def _marked(self, documents: Sequence[int]) -> BoolVector:
+        """Which documents these are."""
+        marked = np.zeros(self.collection.n_documents, dtype=bool)
+        marked[np.asarray(documents, dtype=np.int64)] = True
+        return marked
+
+    def _lesson(self, left: IntVector, busy: Container[int]) -> Pick:
+        """Which of the open documents to learn from next."""
+        if self._represented is None:
+            self._represented = Representation(self.collection.vectors)
+        known, gains = {*self.lessons(), *busy}, self._represented.gains
+        n_lessons = len(self.lessons())
         if n_lessons < _COLD_START or self.view.fitted is None:
-            return Pick(int(left[0]), "first")
-        doubt = self.view.doubt[left]
-        if n_lessons % _DIVERSE_EVERY < _DIVERSE_EVERY - 1:
-            return Pick(int(left[doubt.argmax()]), "uncertain")
-        # Among the more doubtful ones, the least like what was answered.
-        most = np.argsort(-doubt, kind="stable")[:_CANDIDATES]
-        candidates = left[np.sort(most)]
-        known = np.fromiter(self.lessons(), dtype=np.int64)
-        similar = self.collection.similarity(candidates, known)
-        return Pick(int(candidates[similar.argmin()]), "different")
+            some = left[:_CANDIDATES]
+            return Pick(int(some[gains(some, known).argmax()]), "typical")
+        if n_lessons % _PLAIN_EVERY:
+            return self._most_doubtful(left)
+        doubt, some = self.view.doubt, left
+        if len(left) > _CANDIDATES:
+            some = left[np.argpartition(-doubt[left], _CANDIDATES)[:_CANDIDATES]]
+        weights = doubt[self._represented.documents]
+        best = (doubt[some] * gains(some, known, weights)).argmax()
+        return Pick(int(some[best]), "uncertain")
+
+    def _most_doubtful(self, left: IntVector) -> Pick:
+        if self.view.fitted is None:
+            return Pick(int(left[0]), "random")
+        return Pick(int(left[self.view.doubt[left].argmax()]), "uncertain")

@@ -2,6 +2,7 @@
 import * as api from "./api.js";
 import { make, percent, scoreBars, showText, unitSpans } from "./base.js";
 import * as browsing from "./browse.js";
+import * as map from "./map.js";
 import * as project from "./project.js";
 import { showState } from "./side.js";
 
@@ -12,8 +13,8 @@ const FEW_RECENT = 5;
 const TOO_SOON = 200; // ms after a new document: a click then was meant for the one before
 const ALIVE = 10000; // ms: so often the page says that it is there
 const WHY = {
-  check: "random check", audit: "check of a guess", uncertain: "the model is unsure", different: "unlike the others",
-  second: "asked of two people", first: "first documents", random: "random", undone: "undone", chosen: "chosen by you", seen: "seen before",
+  check: "random check", audit: "check of a guess", uncertain: "the model is unsure", typical: "stands for many",
+  second: "asked of two people", random: "random", undone: "undone", chosen: "chosen by you", seen: "seen before",
 };
 let state = null;
 let shown = null;
@@ -135,7 +136,7 @@ function showGuess(data) {
   $("scores").replaceChildren();
   if (guess) {
     const words = guess.labels.join(", ") || "no label";
-    line.replaceChildren(make("bdi", { textContent: words }), guess.confidence === null ? "" : `, ${percent(guess.confidence)} sure`);
+    line.replaceChildren(make("bdi", { textContent: words }), guess.confidence === null ? ", by the names of the labels alone; how sure is unknown" : `, ${percent(guess.confidence)} sure`);
     if (guess.confidence !== null) $("scores").append(scoreBars(guess.scores.slice(0, 4)));
   } else if (data && data.said) {
     line.textContent = "Hidden while two answers are compared.";
@@ -262,7 +263,7 @@ function showNewState(data) {
   const renamed = !state || names(data) !== names(state);
   state = data;
   showState(state);
-  if (renamed) browsing.showLabels(state.labels);
+  if (renamed) { browsing.showLabels(state.labels); map.showLabels(state.labels); }
   if (state.learning) follow();
 }
 
@@ -303,8 +304,14 @@ const undo = () => act(async () => {
   $("saved").textContent = data.undone ? `undone: ${data.undone === 1 ? "1 answer" : `${data.undone} answers`}` : "nothing to undo";
   if (data.undone === 1) history = history.filter((one) => one !== data.document.document);
   take(data);
-  if (!$("view-browse").hidden) await browsing.list(open, trouble);
+  await relist();
 });
+
+/** Show again what is looked at: answers have changed. */
+async function relist() {
+  if (!$("view-browse").hidden) await browsing.list(open, trouble);
+  if (!$("view-map").hidden) await map.recolor();
+}
 
 async function step(by) {
   const next = place + by;
@@ -334,6 +341,7 @@ async function follow() {
     } catch { break; }
   }
   following = false;
+  if (!$("view-map").hidden) map.recolor().catch(complain);
   if (shown && !shown.guess && !shown.hidden && state.version > 1) refreshGuess();
 }
 
@@ -344,7 +352,7 @@ async function refreshGuess() {
 
 // -- views ---------------------------------------------------------------------------
 
-const VIEWS = ["label", "browse", "confusion", "project"];
+const VIEWS = ["label", "browse", "map", "confusion", "project"];
 
 const viewNow = () => VIEWS.find((name) => !$(`view-${name}`).hidden);
 
@@ -374,6 +382,7 @@ function show(view, isStep = true) {
   }
   mark(isStep);
   if (view === "browse") browsing.list(open, trouble).catch(complain);
+  if (view === "map") map.show().catch(complain);
   if (view === "project") project.load().catch(complain);
   if (view === "label" && shown) refreshLabels();
   if (view === "confusion") browsing.confusion((given, guess) => { browsing.choose(given, guess); show("browse"); }).catch(complain);
@@ -450,7 +459,7 @@ const bulk = (body) => act(async () => {
   const rest = [[data.answered, "already answered"], [data.left_out, "reserved as random checks"]].filter(([n]) => n);
   $("saved").textContent = `${data.given} labelled${rest.map(([n, why]) => `; ${n} ${why}`).join("")}; u undoes`;
   showNewState(data.state);
-  await browsing.list(open, trouble);
+  await relist();
 });
 
 const settle = (document, labels) => act(async () => {
@@ -589,5 +598,6 @@ $("help-button").addEventListener("click", KEYS["?"]);
 for (const name of VIEWS) $(`tab-${name}`).addEventListener("click", () => show(name));
 for (const link of document.querySelectorAll("#export a")) link.addEventListener("click", download);
 browsing.listen(open, trouble, { give: bulk, settle });
+map.listen({ open, trouble, complain, give: bulk });
 project.listen(trouble, { complain, changed: showNewState, disputes: () => { browsing.choose("", ""); $("show").value = "disputed"; show("browse"); } });
 begin().catch(complain);
