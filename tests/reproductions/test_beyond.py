@@ -25,7 +25,7 @@ def test_scores_from_the_parts_are_those_of_the_model(kind, rng):
     X, y = presence(rng)
     trial = Trial(X[:50], y[:50], X[50:], y[50:], np.arange(50, 80))
     model = kind().fit(trial.train, trial.y_train)
-    both = paths._right(kind, "both")(trial).mean()
+    both = paths._right(kind(), "both")(trial).mean()
     assert both == pytest.approx(model.score(trial.test, trial.y_test))
 
 

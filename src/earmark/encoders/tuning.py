@@ -119,11 +119,12 @@ def _train(
         lambda step: min((step + 1) / warm, (n_steps - step) / max(n_steps - warm, 1)),
     )
     model.train()
+    # Older versions have only the second name for it.
+    prepared = getattr(model, "preprocess", model.tokenize)
     seed = int(torch.initial_seed())
     steps = _batches(y_index, n_steps, np.random.default_rng(seed))
     for rows in tracked("step", steps, n_steps):
-        inputs = model.tokenize([texts[i] for i in rows])
-        vectors = model(inputs)["sentence_embedding"]
+        vectors = model(prepared([texts[i] for i in rows]))["sentence_embedding"]
         loss = _loss(torch, vectors, torch.as_tensor(y_index[rows]))
         optimizer.zero_grad()
         loss.backward()
