@@ -2,9 +2,8 @@
 
     python tests/quick_start.py
 
-renews docs/quickstart.md and the page about costs, and the Python of README.md and
-docs/index.md;
-tests/test_newcomer.py compares.
+renews docs/quickstart.md, the pages about costs and rare classes, and the Python of
+README.md and docs/index.md; tests/test_newcomer.py compares.
 """
 
 import re
@@ -21,6 +20,7 @@ PAGES = {
     ROOT / "README.md": ("python",),
     ROOT / "docs" / "index.md": ("python",),
     ROOT / "docs" / "how-to" / "costs.md": ("sh", "python"),
+    ROOT / "docs" / "how-to" / "imbalanced.md": ("python",),
 }
 _BLOCK = re.compile(
     r"^```(?P<language>sh|python)\n(?P<code>.*?)^```\n(\n```text\n(?P<output>.*?)^```\n)?",
