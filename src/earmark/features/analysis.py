@@ -433,16 +433,21 @@ class KnownTerms:
 
     def transform(self, documents: DocumentsLike) -> SparseMatrix:
         """Counts of the terms (n_documents, n_terms)."""
-        return self.count(documents)[0]
+        return self._matrix(self._counted(documents)[0])
 
     def count(self, documents: DocumentsLike) -> tuple[SparseMatrix, IntVector]:
         """Counts of the terms, and how many terms of each document are not known."""
-        counter = self.counter
-        source = self._analysis.source(documents)
-        arrays, totals = source.count_columns(self._table)
+        arrays, totals = self._counted(documents)
         n_unknown = totals - sums_of_rows(arrays)
-        n_terms = len(self._table.terms)
-        return count_matrix(arrays, n_terms, counter.binary, counter.dtype), n_unknown
+        return self._matrix(arrays), n_unknown
+
+    def _counted(self, documents: DocumentsLike) -> tuple[CsrArrays, IntVector]:
+        """CSR arrays of known terms, and all terms of each document."""
+        return self._analysis.source(documents).count_columns(self._table)
+
+    def _matrix(self, arrays: CsrArrays) -> SparseMatrix:
+        counter, n_terms = self.counter, len(self._table.terms)
+        return count_matrix(arrays, n_terms, counter.binary, counter.dtype)
 
     def score(
         self,

@@ -284,7 +284,11 @@ class WordCounter(AnalysisMixin):
         self, raw_documents: DocumentsLike, y: object = None
     ) -> SparseMatrix:
         """Learn the vocabulary and return the counts (n_documents, n_terms)."""
-        return self.learned_counts(raw_documents)[0]
+        self._start()
+        if self.fixed_vocabulary_:
+            return self.transform(raw_documents)
+        counts = self._count(raw_documents)
+        return self._matrix(counts.matrix(self._learn(counts)))
 
     def learned_counts(
         self, raw_documents: DocumentsLike
@@ -302,7 +306,8 @@ class WordCounter(AnalysisMixin):
 
     def transform(self, raw_documents: DocumentsLike) -> SparseMatrix:
         """Counts of the known terms (n_documents, n_terms)."""
-        return self.counts(raw_documents)[0]
+        self._check_vocabulary()
+        return self._known_terms().transform(raw_documents)
 
     def counts(self, raw_documents: DocumentsLike) -> tuple[SparseMatrix, IntVector]:
         """As ``transform``, and how many terms of each document are not known."""
