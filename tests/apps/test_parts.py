@@ -107,6 +107,12 @@ def test_the_list_of_models_says_which_are_fitted_in_parts():
     assert not {"knn", "mlp"} & set(in_parts)
 
 
+def test_the_list_of_models_says_which_can_be_updated():
+    listed = call("info", "--models").splitlines()
+    updated = {line.split()[0] for line in listed if "[can be updated]" in line}
+    assert updated == {"bernoulli", "complement", "multinomial"}
+
+
 def test_a_size_that_is_none_is_told(parts):
     result = runner.invoke(app, ["train", str(parts), "--memory", "lots"])
     assert result.exit_code == 2

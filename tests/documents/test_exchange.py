@@ -1,6 +1,7 @@
 """Files of labelling tools: read as they export them, written as they import them."""
 
 import json
+import re
 
 import pytest
 from typer.testing import CliRunner
@@ -277,3 +278,12 @@ def test_open_documents_leave_with_suggestions_except_random_checks(tmp_path):
         assert bool(task["predictions"]) != is_check[number]
         if task["predictions"]:
             assert 0 < task["predictions"][0]["score"] <= 1
+
+
+@pytest.mark.parametrize("command", ["predict", "label"])
+def test_help_names_the_files_of_every_labelling_tool(command):
+    shown = CliRunner().invoke(cli.app, [command, "--help"]).output
+    plain = re.sub(r"[\s│]+", "", shown)
+    assert len(endings()) > 3
+    for ending in endings():
+        assert ending in plain

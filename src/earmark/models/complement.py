@@ -1,4 +1,4 @@
-"""Multinomial and complement naive Bayes, and what all models on term counts share."""
+"""Complement naive Bayes: a class by the terms of all others, on exact statistics."""
 
 from __future__ import annotations
 

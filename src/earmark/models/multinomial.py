@@ -1,4 +1,4 @@
-"""Multinomial and complement naive Bayes, and what all models on term counts share."""
+"""Multinomial naive Bayes on exact class statistics."""
 
 from __future__ import annotations
 

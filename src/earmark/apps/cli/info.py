@@ -98,7 +98,9 @@ def _models() -> JsonObject:
 
     chosen = "linear, or semi-supervised where many documents without a label are given"
     listed = {
-        model.name: model.summary + (" [also in parts]" if model.in_parts else "")
+        model.name: model.summary
+        + (" [also in parts]" if model.in_parts else "")
+        + (" [can be updated]" if model.updates else "")
         for model in MODELS
     }
     return {"auto": f"{chosen} [also in parts]", **listed}

@@ -45,6 +45,11 @@ class Model:
         """Whether ``earmark.distributed`` fits it: in parts, or to a sample of them."""
         return offers(self.make, "fit_in_parts") or bool(self.views)
 
+    @property
+    def updates(self) -> bool:
+        """Whether documents can be learned and forgotten exactly once it is saved."""
+        return bool(getattr(self.make, "by_term", False))
+
     def build(self, **options: Any) -> Estimator:
         """A new estimator; of these options it gets those that it takes."""
         passed = {name: options[name] for name in self.takes}

@@ -190,7 +190,7 @@ class MultinomialProblem(NodeProblem):
     def _set_columns(
         self, documents: IntVector, n_nodes: int, events: MultinomialEvents
     ) -> None:
-        """Number the terms that the class's documents hold, the most frequent first."""
+        """Store settings; number terms by their document counts, the largest first."""
         self.n_nodes = n_nodes
         self.hard = events.hard
         self._events = events
@@ -282,7 +282,7 @@ class MultinomialProblem(NodeProblem):
     def _params(
         self, table: Any, last: Any, log_weight: FloatMatrix, tiling: Tiling
     ) -> NodeParams:
-        """Parameters from weights in tiles and log P(h|c) of all nodes (R, H)."""
+        """Parameters of the nodes, their prior included, from tables of term weights."""
         # Their penalty is α Σ_hw log φ, and Σ_h log P(h|c) where that has a prior
         # (HB8); of anchored mixtures also what all documents score under the anchor.
         alpha, n_seen = self._events.alpha, len(self._terms)
