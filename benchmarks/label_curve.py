@@ -24,6 +24,20 @@ N_LABELS = (10, 50, 150, 500, 1_500, 5_000, 15_000, 45_000)
 N_TEST, N_POOL, DRAWS = 5_000, 5_000, 2
 
 
+def table() -> str:
+    """What the page of few labels shows, as Markdown."""
+    rows = json.loads(RESULTS.read_text("utf-8"))["curve"]
+    lines = ["| labels | accuracy | model | CPU s to train |", "|---|---|---|---|"]
+    for n in sorted({row["labels"] for row in rows}):
+        some = [row for row in rows if row["labels"] == n]
+        models = " or ".join(sorted({row["model"] for row in some}))
+        mean = {k: np.mean([row[k] for row in some]) for k in ("accuracy", "fit_cpu")}
+        lines.append(
+            f"| {n:,} | {mean['accuracy']:.3f} | {models} | {mean['fit_cpu']:.1f} |"
+        )
+    return "\n".join(lines)
+
+
 def main() -> None:
     """Measure and store."""
     task = two_files("imdb", plain)

@@ -30,6 +30,7 @@ from benchmarks import (  # noqa: E402
     estimates,
     few_labels_views,
     guarantee,
+    label_curve,
     label_errors,
     label_page,
     label_picks,
@@ -92,6 +93,7 @@ def stored_tables(root: Path = ROOT) -> dict[str, str]:
     tables["estimates/all"] = estimates.table()
     tables["default/all"] = default.table()
     tables["tuning/all"] = tuning.table()
+    tables["label-curve/all"] = label_curve.table()
     tables["few-labels-views/all"] = few_labels_views.table()
     tables["label-keys/all"] = label_page.keys_table()
     tables["label-picks/all"] = label_picks.table()

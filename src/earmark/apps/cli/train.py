@@ -436,8 +436,8 @@ def update(
     """Add labelled documents to a saved model, exactly.
 
     The model is then the one that training on all documents at once gives; `earmark
-    info --models` says which models can be updated. Rows without a label are left out. MODEL is replaced
-    as a whole, or left alone if something is wrong.
+    info --models` says which models can be updated. Rows without a label are left out.
+    MODEL is replaced as a whole, or left alone if something is wrong.
     """
     _change_file("partial_fit", model, data, files, out, answer_all, as_json)
 
@@ -455,8 +455,8 @@ def forget(
     """Take documents out of a saved model, exactly.
 
     The model is then the one that training without them gives; `earmark info --models`
-    says which models can forget. DATA holds the documents with their labels, as they were
-    learned. The file keeps a record of time, number and a salted hash, and no text;
+    says which models can be updated so. DATA holds the documents with their labels, as
+    they were learned. The file keeps a record of time, number and a salted hash, and no text;
     `earmark info MODEL` shows it.
     """
     _change_file("forget", model, data, files, out, answer_all, as_json)

@@ -282,7 +282,7 @@ class MultinomialProblem(NodeProblem):
     def _params(
         self, table: Any, last: Any, log_weight: FloatMatrix, tiling: Tiling
     ) -> NodeParams:
-        """Parameters of the nodes, their prior included, from tables of term weights."""
+        """Parameters of the nodes, with their prior, from tables of term weights."""
         # Their penalty is α Σ_hw log φ, and Σ_h log P(h|c) where that has a prior
         # (HB8); of anchored mixtures also what all documents score under the anchor.
         alpha, n_seen = self._events.alpha, len(self._terms)
