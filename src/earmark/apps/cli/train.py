@@ -456,7 +456,8 @@ def forget(
 
     The model is then the one that training without them gives; `earmark info --models`
     says which models can be updated so. DATA holds the documents with their labels, as
-    they were learned. The file keeps a record of time, number and a salted hash, and no text;
+    they were learned. The file keeps a record of time, number and a salted hash, and no
+    text;
     `earmark info MODEL` shows it.
     """
     _change_file("forget", model, data, files, out, answer_all, as_json)

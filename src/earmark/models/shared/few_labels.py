@@ -272,11 +272,23 @@ class FewLabels:
 
     def votes(self) -> Votes:
         """Log-posteriors of the pool, by a voter in each view."""
-        n, votes = len(self.y), {}
+        n, votes, weight = len(self.y), {}, self.even_weights()
         for name, view in self.seen.views.items():
-            voter = LinearStudent(self.voter).fit(view[:n], self.y, self.weight)
+            voter = LinearStudent(self.voter).fit(view[:n], self.y, weight)
             votes[name] = log_normalize(voter.scores(view[n:]))
         return votes
+
+    def even_weights(self) -> FloatVector:
+        """Weights under which a class counts the same, however many labels it has.
+
+        A few labels drawn as they come tell little of how large the classes are, and a
+        voter would put most of the pool into the class with one more. The pool tells.
+        """
+        labelled = np.arange(len(self.y)) >= self.n_names
+        n_labels = np.bincount(self.y[labelled], minlength=self.n_classes)
+        mean = n_labels.sum() / max(np.count_nonzero(n_labels), 1)
+        factor = mean / np.maximum(n_labels, 1)
+        return np.where(labelled, factor[self.y], 1.0) * self.weight
 
     def labelled_pool(self, votes: Votes, weights: Weights) -> Pool:
         """The pool with posteriors, after the rounds."""
