@@ -3,7 +3,8 @@
     The nodes gain three points. <!-- claim:
     .025 < cell("hierarchical/table-1", "hierarchical Bayes", "accuracy") - .821 -->
 
-A claim follows its sentence on a page. It is an expression over the tables that
+``python docs/_ext/claims.py`` lists what does not hold, and what has no claim. A claim
+follows its sentence on a page. It is an expression over the tables that
 ``stored_tables`` makes of the stored results, with the helpers of ``HELPERS``; rows and
 columns are compared number by number, and a claim holds if every comparison does. A
 sentence with a word of ``COMPARING`` that is no statement about results, such as a
@@ -14,9 +15,11 @@ documentation fails where a claim does, and a test where a sentence has neither.
 from __future__ import annotations
 
 import ast
+import itertools
 import json
 import operator
 import re
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -47,9 +50,10 @@ COMPARING = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _NOTE = re.compile(r"<!--\s*(claim|no result):\s*(.*?)\s*-->", re.DOTALL)
-# What holds no sentences: tables, code, formulas, headings, other comments.
+# What holds no sentences: tables, pictures, code, formulas, headings, comments.
 _NO_PROSE = re.compile(
-    r"<!-- table: .*?<!-- end -->|^ *(```+).*?^ *\1$|\$\$.*?\$\$|^\|.*?$|^#.*?$"
+    r"<!-- table: .*?<!-- end -->|!\[[^\]]*\]\([^)]*\)|^ *(```+).*?^ *\1$"
+    r"|\$\$.*?\$\$|^\|.*?$|^#.*?$"
     r"|<!--(?!\s*(?:claim|no result):).*?-->",
     re.DOTALL | re.MULTILINE,
 )
@@ -121,19 +125,19 @@ class ClaimError(ValueError):
 @cache
 def _tables() -> Mapping[str, tuple[list[str], list[list[str]]]]:
     """Head and rows of every stored table; a second one of a name has "#2"."""
-    found = {}
+    tables = {}
     for name, markdown in stored_tables().items():
         parts = re.findall(r"(?:^\|.*\n?)+", markdown, re.MULTILINE)
         for i, part in enumerate(parts, 1):
-            found[name if i == 1 else f"{name}#{i}"] = _parsed(part.splitlines())
-    return found
+            tables[name if i == 1 else f"{name}#{i}"] = _parsed(part.splitlines())
+    return tables
 
 
 def _parsed(lines: Sequence[str]) -> tuple[list[str], list[list[str]]]:
     """Head and rows; an empty first cell repeats the one above it."""
     rows = [[_plain(c) for c in re.split(r"(?<!\\)\|", n)[1:-1]] for n in lines]
-    for above, row in zip(rows[2:], rows[3:], strict=False):
-        row[0] = row[0] or above[0]
+    for above, cells in itertools.pairwise(rows[2:]):
+        cells[0] = cells[0] or above[0]
     return rows[0], rows[2:]
 
 
@@ -374,13 +378,12 @@ def setup(app: Sphinx) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Print every claim that does not hold, and every sentence without one."""
+    """List every claim that does not hold, and every sentence without one."""
     for page in checked_pages():
         content = page.read_text(encoding="utf-8")
-        for failure in failures(content):
-            print(f"{page.relative_to(ROOT)}: {failure}")
-        for sentence in uncovered(content):
-            print(f"{page.relative_to(ROOT)}: no claim: {sentence}")
+        bare = [f"no claim: {sentence}" for sentence in uncovered(content)]
+        for line in (*failures(content), *bare):
+            sys.stdout.write(f"{page.relative_to(ROOT)}: {line}\n")
 
 
 if __name__ == "__main__":

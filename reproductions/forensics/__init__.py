@@ -110,7 +110,7 @@ def _equal(corpora: Mapping[str, Any]) -> Table:
     return Table("equal-smoothing", title, head, rows, note)
 
 
-def _samples(found: Mapping[str, Any]) -> Table:
+def _samples(result: Mapping[str, Any]) -> Table:
     def spread(row: Mapping[str, Any]) -> str:
         return f"{number(row['least'])} to {number(row['most'])}"
 
@@ -119,10 +119,10 @@ def _samples(found: Mapping[str, Any]) -> Table:
 
     rows = [
         [name, mean(r["NB"]), spread(r["NB"]), mean(r["HONB"]), signed(r["gain"])]
-        for name, r in found["sets"].items()
+        for name, r in result["sets"].items()
     ]
-    rows.append(["mean", "", "", "", signed(found["mean gain"])])
-    n_trials = found["mean gain"]["n"]
+    rows.append(["mean", "", "", "", signed(result["mean gain"])])
+    n_trials = result["mean gain"]["n"]
     head = ["data", "NB", "NB, least to most", "HONB", "gain"]
     title = "A fresh sample of 500 documents per class for every trial"
     note = f"± is the standard error over {n_trials} trials; the paper in brackets."
@@ -136,7 +136,9 @@ def draw(result: Mapping[str, Any], out: Path) -> None:
     alphas = [float(alpha) for alpha in nearest]
     for i, key in enumerate(("mean distance", "largest distance")):
         left.plot(alphas, [r[key] for r in nearest.values()], label=key, c=COLORS[i])
-    left.set(xscale="log", xlabel="alpha", ylabel="distance to the paper", ylim=(0, None))
+    left.set(
+        xscale="log", xlabel="alpha", ylabel="distance to the paper", ylim=(0, None)
+    )
     sets = result["samples"]["sets"]
     rows = [row["gain"] for row in sets.values()]
     at = list(range(len(rows)))

@@ -93,7 +93,8 @@ def test_points_have_as_many_voronoi_cells_as_they_are():
 
 
 def test_a_claim_that_fails_shows_both_sides():
-    claim = 'cell("hybrid/means", "naive Bayes", "50") < row("hybrid/means", "hybrid R=2")'
+    ours, theirs = 'row("hybrid/means", "hybrid R=2")', 'cell("hybrid/means", '
+    claim = f'{theirs}"naive Bayes", "50") < {ours}'
     with pytest.raises(claims.ClaimError, match=r"0\.189 < \[0\.153 0\.092"):
         claims.check(claim)
 
@@ -122,15 +123,15 @@ def test_a_note_belongs_to_the_sentence_before_it():
         "A is better. <!-- claim:\n1 > 2 --> It is Raina et al. (2003).\n\n"
         "- B is worse. <!-- no result: a definition -->\n- C rises."
     )
-    found = list(claims.sentences(page))
-    assert [s.text for s in found] == [
+    every = list(claims.sentences(page))
+    assert [s.text for s in every] == [
         "A is better.",
         "It is Raina et al. (2003).",
         "- B is worse.",
         "- C rises.",
     ]
-    assert found[0].claims == ("1 > 2",)
-    assert found[2].excuses == ("a definition",)
+    assert every[0].claims == ("1 > 2",)
+    assert every[2].excuses == ("a definition",)
     assert claims.uncovered(page) == ["- C rises."]
     assert "claim" not in claims.without_notes(page)
 
