@@ -1,15 +1,16 @@
 """Sentences that compare results, checked against the stored results.
 
-    The nodes gain three points. <!-- claim:
-    .025 < cell("hierarchical/table-1", "hierarchical Bayes", "accuracy") - .821 -->
+    The nodes are above naive Bayes. <!-- claim on hierarchical/table-1:
+    cell("hierarchical Bayes", "accuracy") > cell("naive Bayes", "accuracy") -->
 
 ``python docs/_ext/claims.py`` lists what does not hold, and what has no claim. A claim
 follows its sentence on a page. It is an expression over the tables that
 ``stored_tables`` makes of the stored results, with the helpers of ``HELPERS``; rows and
-columns are compared number by number, and a claim holds if every comparison does. A
-sentence with a word of ``COMPARING`` that is no statement about results, such as a
-definition or advice, says so instead: ``<!-- no result: WHY -->``. The build of the
-documentation fails where a claim does, and a test where a sentence has neither.
+columns are compared number by number, and a claim holds if every comparison does. What
+names no table is looked up in the one behind "on". A sentence with a word of
+``COMPARING`` that is no statement about results, such as a definition or advice, says
+so instead: ``<!-- no result: WHY -->``. The build of the documentation fails where a
+claim does, and a test where a sentence has neither.
 """
 
 from __future__ import annotations
@@ -45,11 +46,16 @@ COMPARING = re.compile(
     | significant(?:ly)? | highest | lowest | largest | smallest
     | stronger | weaker | faster | slower | quicker | comes\sfrom | due\sto
     | no\sdifference | no\sgain | changes?\snothing | adds?\snothing
-    | most(?=\sof\s|[.,])
+    | most(?=\sof\s|\swhen|\swhere|\swith|[.,])
     )\b""",
     re.VERBOSE | re.IGNORECASE,
 )
-_NOTE = re.compile(r"<!--\s*(claim|no result):\s*(.*?)\s*-->", re.DOTALL)
+_NOTE = re.compile(
+    r"<!--\s*(claim|no result)(?: on (?P<table>[\w./#-]+))?:\s*(?P<text>.*?)\s*-->",
+    re.DOTALL,
+)
+# What would begin a list or a quotation within a paragraph.
+_BLOCK = re.compile(r"^\s*(?:[-+*]\s|>)", re.MULTILINE)
 # What holds no sentences: tables, pictures, code, formulas, headings, comments.
 _NO_PROSE = re.compile(
     r"<!-- table: .*?<!-- end -->|!\[[^\]]*\]\([^)]*\)|^ *(```+).*?^ *\1$"
@@ -98,7 +104,8 @@ def sentences(page: str) -> Iterator[Sentence]:
     notes: list[tuple[str, str]] = []
 
     def numbered(mark: re.Match[str]) -> str:
-        notes.append((mark[1], " ".join(mark[2].split())))
+        on = f"on {mark['table']}: " if mark["table"] else ""
+        notes.append((mark[1], on + " ".join(mark["text"].split())))
         return f"<{len(notes) - 1}>"
 
     prose = _NO_PROSE.sub("\n\n", _NOTE.sub(numbered, page))
@@ -250,6 +257,8 @@ HELPERS: Mapping[str, Callable[..., Any]] = {
     "better": np.maximum,
     "part": lambda values, start, end: values[int(start) : int(end)],
 }
+# The helpers that take a table -> which argument that is.
+_TABLED = {"row": 0, "column": 0, "cell": 0, "paper": 0, "p": 0, "marked": 1}
 _COMPARE: Mapping[type[ast.cmpop], tuple[str, Callable[[Any, Any], Any]]] = {
     ast.Lt: ("<", operator.lt),
     ast.LtE: ("<=", operator.le),
@@ -268,10 +277,14 @@ _ARITHMETIC: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
 
 def check(claim: str) -> None:
     """Evaluate a claim; an error with both sides where it does not hold."""
+    match = re.fullmatch(r"(?:on (\S+): )?(.*)", claim, re.DOTALL)
+    assert match is not None  # every text matches
     try:
-        tree = ast.parse(claim.strip(), mode="eval").body
+        tree = ast.parse(match[2].strip(), mode="eval").body
     except SyntaxError as error:
         raise ClaimError(f"{claim}: {error.msg}") from None
+    if match[1]:
+        tree = _OnTable(match[1]).visit(tree)
     said: list[str] = []
     if not _compares(tree):
         raise ClaimError(f"{claim}: it compares nothing")
@@ -279,11 +292,27 @@ def check(claim: str) -> None:
         raise ClaimError(f"{claim}\n  does not hold: {'; '.join(said)}")
 
 
+class _OnTable(ast.NodeTransformer):
+    """Names the table of the claim where a helper names none."""
+
+    def __init__(self, table: str) -> None:
+        self.table = ast.Constant(table)
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        helper = node.func.id if isinstance(node.func, ast.Name) else ""
+        place = _TABLED.get(helper)
+        if place is not None:
+            named = node.args[place : place + 1]
+            if not (named and getattr(named[0], "value", None) in _tables()):
+                node.args.insert(place, self.table)
+        return node
+
+
 def _compares(tree: ast.expr) -> bool:
     """Whether a stored result stands on one side of a comparison."""
     names = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)}
-    sources = {"row", "column", "cell", "paper", "p", "marked", "stored"}
-    return bool(names & sources) and any(
+    return bool(names & {*_TABLED, "stored"}) and any(
         isinstance(node, ast.Compare) for node in ast.walk(tree)
     )
 
@@ -339,6 +368,12 @@ def failures(page: str) -> list[str]:
         "would end the paragraph; begin it behind the sentence"
         for mark in _NOTE.finditer(page)
         if page[: mark.start()].rpartition("\n")[2].strip(" >") == ""
+    ]
+    wrong += [
+        f"{mark['text']}: a line begins with a sign of lists or quotations, which "
+        "would end the paragraph; put it at the end of the line before"
+        for mark in _NOTE.finditer(page)
+        if _BLOCK.search(mark["text"])
     ]
     for sentence in sentences(page):
         for claim in sentence.claims:

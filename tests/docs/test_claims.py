@@ -136,5 +136,20 @@ def test_a_note_belongs_to_the_sentence_before_it():
     assert "claim" not in claims.without_notes(page)
 
 
-def test_a_claim_that_begins_a_line_is_an_error():
+def test_a_claim_that_would_end_its_paragraph_is_an_error():
     assert len(claims.failures("A is better.\n<!-- no result: why -->")) == 1
+    claim = 'cell("naive Bayes", "50")\n> .1'
+    page = f"A is better. <!-- claim on hybrid/means:\n{claim} -->"
+    assert len(claims.failures(page)) == 1
+    assert claims.failures(page.replace("\n>", " >\n")) == []
+
+
+def test_a_claim_names_its_table_once():
+    shorter = (
+        'row("naive Bayes") > row("hybrid R=2") and cell("hybrid/ece", "{}", "50")'
+    )
+    claims.check(f"on hybrid/means: {shorter.format('naive Bayes')} > .1")
+    with pytest.raises(claims.ClaimError, match="no row with nobody"):
+        claims.check(f"on hybrid/means: {shorter.format('nobody')} > .1")
+    claims.check('on hybrid/means: row("naive Bayes") < .2')
+    claims.check('on higher-order/tests: marked("†", "HONB − NB") == 1')
