@@ -29,6 +29,7 @@ extensions = [
     "results_pages",
     "offline",
     "plain_docstrings",
+    "claims",
 ]
 exclude_patterns = [
     "_build",

@@ -5,7 +5,7 @@ Each reproduction is a package of this one with
 - ``PARTS``: name of a part -> function of a ``Run`` that returns plain data;
 - ``derive(result)``: figures that follow from those of the parts, by name;
 - ``tables(result)``: every table of a result, ours beside the source's;
-- ``draw(result, out)``: its figures as PNG files.
+- ``draw(result, out)``: its figures as SVG files.
 
 ``earmark reproduce NAME`` runs one, prints its tables and stores the result as JSON
 in ``results/``; ``--part`` runs some parts only and keeps the others as stored.
@@ -33,6 +33,7 @@ NAMES = (
     "few-labels",
     "labelling",
     "beyond",
+    "forensics",
 )
 RESULTS = Path(__file__).parent / "results"
 

@@ -27,6 +27,11 @@ CAPTIONS: Mapping[str, tuple[str, str]] = {
         "Accuracy against labels per class, with and without unlabelled text",
         "The gap is widest with the fewest labels and closes as labels become many.",
     ),
+    "forensics/distances": (
+        "Distance of naive Bayes to the printed figures by alpha; gains by data set",
+        "Left: small values of alpha are near to all printed figures, 1 is not. Right: "
+        "gains of higher order with a fresh sample per trial, ± two standard errors.",
+    ),
     "hierarchical/reviews": (
         "Accuracy against the number of training reviews in three panels",
         "Two nodes or more are better than one with at least 5,000 reviews; with 500 "

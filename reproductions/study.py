@@ -34,12 +34,10 @@ __all__ = [
     "Run",
     "best_on_validation",
     "documents_p_value",
-    "largest_p_value",
     "log_odds",
     "mean_and_error",
     "paired_p_value",
     "run_parts",
-    "shared_data_p_value",
     "write_result",
 ]
 
@@ -108,8 +106,7 @@ def mean_and_error(values: Iterable[float]) -> dict[str, Any]:
 def paired_p_value(ours: Sequence[float], theirs: Sequence[float]) -> float | None:
     """Two-sided paired t test over independent draws; None for fewer than two.
 
-    For draws that share their training or their test documents it is too sure: see
-    ``shared_data_p_value``.
+    For draws that share their training or their test documents it is too sure.
     """
     gap = np.asarray(ours) - np.asarray(theirs)
     if len(gap) < 2:
@@ -119,25 +116,6 @@ def paired_p_value(ours: Sequence[float], theirs: Sequence[float]) -> float | No
     if gap.std() == 0:
         return 0.0
     return float(stats.ttest_rel(ours, theirs).pvalue)
-
-
-def shared_data_p_value(
-    ours: Sequence[float], theirs: Sequence[float], n_train: int, n_test: int
-) -> float | None:
-    """Corrected resampled t test (Nadeau and Bengio 2003): draws share documents.
-
-    What varies from draw to draw is which documents train and which test; the
-    correction adds the covariance that shared documents bring. None for fewer than
-    two draws.
-    """
-    if len(ours) < 2:
-        return None
-    if not np.any(np.asarray(ours) - np.asarray(theirs)):
-        return 1.0
-    test = earmark.evaluation.corrected_resampled_t(
-        list(ours), list(theirs), n_train=n_train, n_test=n_test
-    )
-    return float(test.p_value)
 
 
 def run_parts(
@@ -185,20 +163,6 @@ def documents_p_value(
         times[test] += 1
     gap = total[times > 0] / times[times > 0]
     return float(stats.ttest_1samp(gap, 0.0).pvalue) if gap.std() > 0 else 1.0
-
-
-def largest_p_value(ours: float, theirs: float, n_documents: int) -> float:
-    """Upper bound of the paired test over documents, from two accuracies alone.
-
-    A document's difference is not 0 only where one of the two errs, so that its mean
-    square is at most the sum of both error rates, whichever documents they err on.
-    """
-    gap = ours - theirs
-    variance = max((1 - ours) + (1 - theirs) - gap**2, 0.0)
-    if gap == 0 or variance == 0:
-        return 1.0 if gap == 0 else 0.0
-    freedom = n_documents - 1
-    return float(2 * stats.t.sf(abs(gap) / math.sqrt(variance / freedom), freedom))
 
 
 def log_odds(log_proba: FloatMatrix) -> FloatVector:

@@ -103,6 +103,7 @@ def stored_tables(root: Path = ROOT) -> dict[str, str]:
     tables["scale-model/all"] = scale_model.simulated()
     tables["odd-inputs/all"] = odd_inputs.table()
     tables["front/figures"] = front_table(root)
+    tables["reviews/naive-bayes"] = reviews_table(root)
     tables["encoders/all"] = encoder_table()
     tables["formats/all"] = format_table()
     tables["formats/suffixes"] = format_suffixes()
@@ -228,6 +229,51 @@ def front_table(root: Path = ROOT) -> str:
         time = "on a GPU" if seconds is None else f"{seconds:.1f}"
         lines.append(f"| {label} | {method} | {accuracy:.3f} | {time} | {needs} |")
     return "\n".join(lines)
+
+
+# Multinomial naive Bayes on 25,000 reviews: where, its value, and what differs.
+_TABLE_1 = "[Table 1](hierarchical-results.md)"
+_SPLIT, _WORDS = "official, films apart", "words of 2 characters or more"
+_REVIEWS = (
+    (
+        _TABLE_1,
+        "hierarchical>table_1>rows>naive Bayes, alpha 1>mean",
+        (f"{_SPLIT}; 20,000 test reviews", _WORDS, "1"),
+    ),
+    (
+        _TABLE_1,
+        "hierarchical>table_1>rows>naive Bayes>mean",
+        (f"{_SPLIT}; 20,000 test reviews", _WORDS, "chosen on 5,000 test reviews"),
+    ),
+    (
+        "[Figure 3](hierarchical-results.md)",
+        "hierarchical>figure_3>A and B>4>rows>naive Bayes>mean",
+        ("at random, same films on both sides", _WORDS, "chosen on 5,000 reviews"),
+    ),
+    (
+        "[Learning curves](../methods/softmax.md)",
+        "networks>learning_curves>-1>methods>multinomial naive Bayes>mean",
+        (_SPLIT, _WORDS, "chosen by leaving training reviews out"),
+    ),
+    (
+        "[Sentiment](../reproductions/networks.md)",
+        "networks>sentiment>0>accuracy",
+        (_SPLIT, "words of any length, whether they occur", "1"),
+    ),
+)
+
+
+def reviews_table(root: Path = ROOT) -> str:
+    """Every figure of multinomial naive Bayes on the reviews, with what differs."""
+    rows = []
+    for where, path, setting in _REVIEWS:
+        name, *keys = path.split(">")
+        file = root / "reproductions" / "results" / f"{name}.json"
+        value = json.loads(file.read_text("utf-8"))["result"]
+        for key in keys:
+            value = value[int(key)] if isinstance(value, list) else value[key]
+        rows.append((where, f"{value:.3f}", *setting))
+    return _rows(("where", "accuracy", "split", "terms", "alpha"), rows)
 
 
 def format_table() -> str:

@@ -23,6 +23,8 @@ __all__ = [
     "draw_trial",
     "load_data_sets",
     "milder_religion",
+    "newsgroups",
+    "sampled",
 ]
 
 # Table 1 of the paper: subsets of the 20 Newsgroups.
@@ -79,7 +81,7 @@ def load_data_sets(seed: int = 0) -> list[DataSet]:
     six = np.flatnonzero(area != "Rule_Learning")
     messages = load_corpus("20newsgroups-original")
     return [
-        *(_newsgroups(messages, name, seed) for name in GROUPS),
+        *(sampled(newsgroups(messages, name), seed) for name in GROUPS),
         citeseer,
         DataSet("Cora", X, area),
         DataSet("Cora, six classes", X[six], area[six]),
@@ -102,13 +104,13 @@ def load_term_matrix(name: str, n_terms: int) -> tuple[SparseMatrix, list[str]]:
 def milder_religion(seed: int = 0) -> DataSet:
     """RELIGION without the messages posted to two of its own three classes only."""
     messages = load_corpus("20newsgroups-original")
-    return _newsgroups(messages, "RELIGION", seed, among=GROUPS["RELIGION"])
+    return sampled(newsgroups(messages, "RELIGION", GROUPS["RELIGION"]), seed)
 
 
-def _newsgroups(
-    messages: Documents, name: str, seed: int, among: tuple[str, ...] | None = None
+def newsgroups(
+    messages: Documents, name: str, among: tuple[str, ...] | None = None
 ) -> DataSet:
-    """Messages without cross-postings, prepared.
+    """All messages of a subset without cross-postings, prepared.
 
     A cross-posting is a message posted to two of the twenty groups (or of those
     in ``among``). That leaves 448 messages of talk.religion.misc, all of which are
@@ -124,23 +126,27 @@ def _newsgroups(
         and len(known & {group.strip() for group in cell.split(",")}) < 2
     ]
     texts = [str(messages.texts[d]) for d in rows]  # type: ignore[index]
-    return _prepared(name, texts, labels[rows], seed)
+    return _prepared(name, texts, labels[rows])
 
 
-def _prepared(name: str, texts: list[str], y: Labels, seed: int) -> DataSet:
-    """Stop words, Porter stems, df >= 3, 2000 terms by information gain, 500 per class.
+def _prepared(name: str, texts: list[str], y: Labels) -> DataSet:
+    """Stop words, Porter stems, df >= 3, 2000 terms by information gain.
 
     Terms are ranked before documents are sampled, in the paper's order; the
     ranking sees the labels of what will be test documents. The other terms stay
     in ``counts`` for the rows that rank on training documents only.
     """
     counts = WordCounter(analyzer=_stems(), min_df=3).fit_transform(texts)
-    ranked = _best_terms(counts, y)
-    rng = np.random.default_rng(seed)
+    return DataSet(name, counts, y, _best_terms(counts, y))
+
+
+def sampled(data: DataSet, seed: int) -> DataSet:
+    """At most 500 random documents of each class."""
+    rng, y = np.random.default_rng(seed), data.y
     rows = np.concatenate(
         [rng.permutation(np.flatnonzero(y == c))[:N_DOCUMENTS] for c in np.unique(y)]
     )
-    return DataSet(name, counts[rows].tocsr(), y[rows], ranked)
+    return DataSet(data.name, data.counts[rows].tocsr(), y[rows], data.ranked)
 
 
 def _stems() -> Any:

@@ -120,10 +120,10 @@ def similarity_measures() -> dict[str, Any]:
     }
     for title, metric in measures.items():
         model = NeighborsClassifier(3, metric=metric, random_state=0)
-        similarity, places = model.fit(points, names).kneighbors(x)
-        values = dict(zip((names[i] for i in places[0]), similarity[0], strict=True))
-        if metric == "euclidean":
-            values = {name: 1 / value - 1 for name, value in values.items()}
+        model.fit(points, names)
+        near = model.kneighbors if metric == "euclidean" else model.most_similar
+        value, places = near(x)
+        values = dict(zip((names[i] for i in places[0]), value[0], strict=True))
         answers[title] = {
             "nearest": names[places[0, 0]],
             "values": {name: float(values[name]) for name in names},

@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 
 from earmark.typing import FloatMatrix
 from reproductions.figure_style import COLORS, INK, MUTED, series
-from reproductions.figures import panels, save
+from reproductions.figures import legend, panels, save
 from reproductions.vector_space.plane import (
     enclave,
     linear_with_noise,
@@ -81,7 +81,7 @@ def _regions() -> Any:
         title = "nearest neighbour" if k == 1 else f"{k} nearest neighbours"
         _painted(axis, model, points[few], labels[few], title)
         axis.plot(*STAR, "*", color=INK, ms=14)
-        _voronoi(axis, points[few])
+    _voronoi(axes[1], points[few])
     return figure
 
 
@@ -126,13 +126,19 @@ def _separators() -> Any:
     title = "one feature, a line, a perfect fit"
     kinds = np.where(labels == 1, "mixed", "Chinese")
     _painted(right, nearest(1).fit(points, kinds), points, kinds, title)
+    right.plot([], [], "-", color=INK, lw=0.8, marker="", label="a perfect fit")
     stump = Stump().fit(points[:, 1:], labels)
-    right.axhline(stump.threshold_, color=INK, ls=":", marker="")
+    one = {"ls": ":", "label": "one feature"}
+    right.axhline(stump.threshold_, color=INK, marker="", **one)
     line = LogisticRegression(C=100.0).fit(points, labels)
     (w1, w2), b = line.coef_[0], line.intercept_[0]
     across = np.array([0.0, 1.0])
-    right.plot(across, -(b + w1 * across) / w2, "--", color=INK, marker="")
+    beyond = -(b + w1 * across) / w2
+    right.plot(across, beyond, "--", color=INK, marker="", label="a line")
     right.set(xlabel="Chinese characters", ylabel="Roman characters")
+    # Below the panels, where it hides no point.
+    right.get_legend().remove()
+    legend(figure, right, columns=5)
     return figure
 
 

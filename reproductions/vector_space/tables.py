@@ -135,9 +135,10 @@ def _nearest_error(result: Result) -> Table:
     return Table("bayes", title, ["documents", "error of 1NN"], rows, note)
 
 
-# Slopes that the book's tables 14.2 and 14.3 state: 1 linear, 0 constant.
+# Slopes that the book's tables 14.2 and 14.3 state: 1 linear, 0 constant. Rocchio's
+# training is a sum of both in the classes.
 _SLOPES = {
-    "Rocchio, training": ("1", "0"),
+    "Rocchio, training": ("1", "0 to 1"),
     "Rocchio, testing": ("0", "1"),
     "kNN, training": ("1", "0"),
     "kNN, testing": ("1", "0"),

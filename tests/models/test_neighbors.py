@@ -32,9 +32,9 @@ def vectors(rng, n_samples=80, n_features=30, n_classes=3):
 
 def test_example_14_2():
     model = NeighborsClassifier(n_neighbors=1).fit(BOOK, BOOK_LABELS)
-    similarity, position = model.kneighbors(BOOK[3:])
+    distance, position = model.kneighbors(BOOK[3:])
     assert position.tolist() == [[3]]
-    assert_allclose(np.sqrt(2 - 2 * similarity), [[0.0]], atol=1e-7)
+    assert_allclose(np.sqrt(2 * distance.clip(0)), [[0.0]], atol=1e-7)
     distance = np.linalg.norm(BOOK - BOOK[3], axis=1)
     assert distance.round(2).tolist() == [1.41, 1.41, 1.41, 0.0]
     assert model.predict(BOOK[3:]).tolist() == ["other"]
@@ -61,9 +61,10 @@ def test_distances_of_vectors_of_any_length_equal_scikit_learn(n_features, rng):
     theirs = KNeighborsClassifier(7, algorithm="brute").fit(X, y)
     ours = NeighborsClassifier(7, metric="euclidean", vote="majority").fit(X, y)
     distance, places = theirs.kneighbors(test)
-    similarity, positions = ours.kneighbors(test)
+    own_distance, positions = ours.kneighbors(test)
     assert_array_equal(positions, places)
-    assert_allclose(1 / similarity - 1, distance, atol=1e-9)
+    assert_allclose(own_distance, distance, atol=1e-9)
+    assert_allclose(ours.most_similar(test)[0], 1 / (1 + distance), atol=1e-9)
     assert_allclose(ours.predict_proba(test), theirs.predict_proba(test))
     few = ours.kneighbors(sparse.csr_matrix(test), n_neighbors=3)[1]
     assert_array_equal(few, places[:, :3])
@@ -92,9 +93,21 @@ def test_products_of_any_sign_are_ranked(rng):
     X, test = rng.normal(size=(60, 4)), rng.normal(size=(20, 4))
     model = NeighborsClassifier(5, metric="dot").fit(X, np.arange(60) % 2)
     order = np.argsort(-(test @ X.T), axis=1, kind="stable")[:, :5]
-    similarity, positions = model.kneighbors(test)
+    similarity, positions = model.most_similar(test)
     assert_array_equal(positions, order)
     assert_allclose(similarity, np.take_along_axis(test @ X.T, order, axis=1))
+    assert_allclose(model.kneighbors(test)[0], -similarity)
+
+
+def test_cosine_distances_equal_scikit_learn_and_nobody_is_infinitely_far(rng):
+    X, y = vectors(rng)
+    theirs = KNeighborsClassifier(5, metric="cosine", algorithm="brute").fit(X, y)
+    ours = NeighborsClassifier(5).fit(X, y)
+    distance, places = ours.kneighbors(X[:20])
+    assert_allclose(distance, theirs.kneighbors(X[:20])[0], atol=1e-12)
+    apart = NeighborsClassifier(2).fit([[1.0, 0.0], [0.0, 1.0]], ["a", "b"])
+    distance, places = apart.kneighbors([[2.0, 0.0]])
+    assert (distance.tolist(), places.tolist()) == ([[0.0, np.inf]], [[0, -1]])
 
 
 def test_the_book_counts_over_k_neighbours_similar_or_not():
@@ -124,7 +137,7 @@ def test_sketches_miss_few_neighbours_and_get_no_similarity_wrong(rng):
     X = X * (rng.uniform(size=X.shape) < 0.3)
     exact = NeighborsClassifier(5, random_state=0).fit(X, y)
     rough = NeighborsClassifier(5, algorithm="approximate", random_state=0).fit(X, y)
-    similarity, positions = rough.kneighbors(X[:150])
+    similarity, positions = rough.most_similar(X[:150])
     true = exact.kneighbors(X[:150])
     recall = np.mean(
         [len(set(a) & set(b)) / 5 for a, b in zip(positions, true[1], strict=True)]

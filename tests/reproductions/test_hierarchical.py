@@ -23,8 +23,6 @@ from reproductions.hierarchical.tasks import (
 )
 from reproductions.study import (
     documents_p_value,
-    largest_p_value,
-    shared_data_p_value,
 )
 
 PAGE = Path(__file__).parents[2] / "docs" / "methods" / "hierarchical.md"
@@ -96,22 +94,6 @@ def test_documents_are_the_unit_of_the_test(rng):
     gap = right.astype(float) - other
     assert once == pytest.approx(stats.ttest_1samp(gap, 0.0).pvalue)
     assert documents_p_value([right], [right], [np.arange(500)]) == 1.0
-    naive = [right.mean() + 0.001 * i for i in range(10)]
-    assert shared_data_p_value(naive, [other.mean()] * 10, 100, 900) is not None
-
-
-def test_no_paired_test_has_a_larger_p_than_the_bound(rng):
-    for _ in range(200):
-        n = int(rng.integers(200, 2000))
-        right, other = rng.random((2, n)) < rng.uniform(0.6, 0.9, (2, 1))
-        p = documents_p_value([right], [other], [np.arange(n)])
-        assert p <= largest_p_value(right.mean(), other.mean(), n) + 1e-12
-    # Errors on different documents throughout: the bound is reached.
-    right, other = np.arange(1000) >= 100, np.arange(1000) < 850
-    bound = largest_p_value(right.mean(), other.mean(), 1000)
-    assert documents_p_value([right], [other], [np.arange(1000)]) == pytest.approx(
-        bound, rel=1e-9
-    )
 
 
 def test_naive_bayes_is_indifferent_on_the_four_points():

@@ -212,7 +212,7 @@ class NeighborsClassifier(ScoringClassifier):
 
     def neighbors(self, X: MatrixLike) -> list[list[Neighbor]]:
         """The documents that vote on each row of X, most similar first."""
-        similarity, index = self.kneighbors(X)
+        similarity, index = self.most_similar(X)
         return [
             [
                 Neighbor(int(i), self.classes_[self.targets_[i]].tolist(), float(s))
@@ -244,10 +244,30 @@ class NeighborsClassifier(ScoringClassifier):
     def kneighbors(
         self, X: MatrixLike | None = None, n_neighbors: int | None = None
     ) -> tuple[FloatMatrix, IntVector]:
+        """Distances and positions of the nearest training documents, nearest first.
+
+        As in scikit-learn. With ``metric="cosine"`` the distance is 1 minus the
+        cosine, with "dot" minus the product. Infinity and -1 fill up where fewer than
+        ``n_neighbors`` documents are similar. Without X, the neighbours of each
+        training document other than itself.
+        """
+        similarity, index = self.most_similar(X, n_neighbors)
+        if self.metric == "euclidean":
+            with np.errstate(divide="ignore"):
+                distance = 1.0 / similarity - 1.0
+        else:
+            distance = (1.0 if self.metric == "cosine" else 0.0) - similarity
+        return np.where(index < 0, np.inf, distance), index
+
+    def most_similar(
+        self, X: MatrixLike | None = None, n_neighbors: int | None = None
+    ) -> tuple[FloatMatrix, IntVector]:
         """Similarities and positions of the nearest training documents, best first.
 
-        0 and -1 fill up where fewer than ``n_neighbors`` documents are similar.
-        Without X, the neighbours of each training document other than itself.
+        A similarity is what a neighbour's vote can weigh: the cosine, the product, or
+        1 / (1 + distance) with ``metric="euclidean"``. 0 and -1 fill up where fewer
+        than ``n_neighbors`` documents are similar. Without X, the neighbours of each
+        training document other than itself.
         """
         check_is_fitted(self)
         k = self._used_k() if n_neighbors is None else n_neighbors

@@ -57,7 +57,7 @@ def reproduce(
 
     Runs in a checkout of earmark, whose folder reproductions holds the experiments, and
     needs the benchmark corpora (set EARMARK_DATA to their folder). Prints every table,
-    ours beside the paper's; writes NAME.json and PNG figures into
+    ours beside the paper's; writes NAME.json and SVG figures into
     reproductions/results, a quick run into reproductions/quick.
     """
     run = _experiments().reproduce
