@@ -345,7 +345,7 @@ def mean(method: str, figure: str, corpora: Iterable[str] = NINE) -> float | Non
 def table() -> str:
     """What the page of the method shows, as Markdown."""
     stored = json.loads(RESULTS.read_text())["corpora"]
-    every = [*NINE, *(name for name in stored if name not in NINE)]
+    every = [*NINE, *(n for n in CORPORA if n not in NINE and n in stored)]
     known = [m for m in SHOWN if any(m in stored[c] for c in every)]
     lines = [
         ["accuracy", *(SHOWN[method] for method in known)],

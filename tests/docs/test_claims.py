@@ -14,19 +14,6 @@ sys.path.insert(0, str(ROOT / "docs/_ext"))
 import claims  # noqa: E402
 
 PAGES = {str(page.relative_to(ROOT)): page for page in claims.checked_pages()}
-# Its claims come with the smoothing that is fair to small classes.
-UNCHECKED = (
-    "docs/research/beyond.md",
-    "## Why naive Bayes overtakes higher order on citations",
-)
-
-
-def read(name):
-    text = PAGES[name].read_text(encoding="utf-8")
-    if name == UNCHECKED[0]:
-        before, _, after = text.partition(UNCHECKED[1])
-        return before + after[after.index("\n## ") :]
-    return text
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -36,12 +23,12 @@ def test_every_claim_of_a_page_holds(name):
 
 @pytest.mark.parametrize("name", PAGES)
 def test_every_sentence_that_compares_has_a_claim_or_says_why_not(name):
-    assert claims.uncovered(read(name)) == []
+    assert claims.uncovered(PAGES[name].read_text(encoding="utf-8")) == []
 
 
 @pytest.mark.parametrize("name", PAGES)
 def test_an_excuse_is_for_a_sentence_that_compares_and_states_no_accuracy(name):
-    for sentence in claims.sentences(read(name)):
+    for sentence in claims.sentences(PAGES[name].read_text(encoding="utf-8")):
         if sentence.excuses:
             assert sentence.compares, sentence.text
             assert not re.search(r"\b0?\.\d{3}\b|\bpoints\b", sentence.text)
