@@ -6,7 +6,8 @@
 Needs EARMARK_DATA. The pool is cut to 5,000 documents, the test part to 2,000; labels
 of the pool are not looked at. ``--names`` says what is known of the classes: nothing,
 the words of their labels, or descriptions, of which each draw takes another wording.
-With 0 labels per class names are all there is. ``minilm`` reads stored vectors.
+With 0 labels per class names are all there is. ``--by-lot`` draws as many labels in
+all, but as they come: some classes get more. ``minilm`` reads stored vectors.
 ``--peer laplacian-shot``, ``self-training`` and ``regression`` use the same vectors;
 the first sees the test documents together (prototypes of the labelled documents, three
 neighbors, weight 1), the second is scikit-learn's around a logistic regression, the
@@ -264,12 +265,17 @@ def names_of(task: str, which: str, seed: int) -> Any:
     return "auto" if which == "auto" else None
 
 
-def one_draw(task: Task, n: int, seed: int, options: dict[str, Any]) -> dict[str, Any]:
+def one_draw(
+    task: Task, n: int, seed: int, options: dict[str, Any], by_lot: bool = False
+) -> dict[str, Any]:
     """Accuracy, mean confidence and CPU seconds with n labels per class."""
     labelled, pool = np.zeros(0, dtype=int), np.arange(len(task.y))
     if n:
         labelled, pool = labelled_per_class(task.y, n, random_state=seed)
     rng = np.random.default_rng(seed)
+    if by_lot:
+        n_labelled = n * len(np.unique(task.y))
+        labelled, pool = np.split(rng.permutation(len(task.y)), [n_labelled])
     pool = rng.permutation(pool)[:N_POOL]
     test = rng.permutation(len(task.test))[:N_TEST]
     started = time.process_time()
@@ -435,6 +441,7 @@ def measure(
     corpora = {name: TASKS[name]() for name in tasks}
     if encoder is minilm:
         minilm(corpora[tasks[0]].train[:1])  # read once, before work is shared out
+    more = {"by_lot": True} if asked.by_lot else {}
     work = [
         delayed(peer_draw if asked.peer else one_draw)(
             corpora[name],
@@ -443,6 +450,7 @@ def measure(
             {"encoder": encoder, "peer": asked.peer}
             if asked.peer
             else {"encoder": encoder, "class_names": names_of(name, asked.names, seed)},
+            **more,
         )
         for name, n in cells
         for seed in range(draws)
@@ -500,6 +508,7 @@ def main() -> None:
     parser.add_argument("--tasks", nargs="+", default=list(TASKS))
     parser.add_argument("--labels", nargs="+", type=int, default=list(N_LABELS))
     parser.add_argument("--names", default="none", help=NAMES_HELP)
+    parser.add_argument("--by-lot", action="store_true", help="labels as they come")
     parser.add_argument("--peer", choices=PEERS, help="another method instead of ours")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--name", help="store the figures under this name")
