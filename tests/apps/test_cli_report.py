@@ -172,3 +172,19 @@ def test_the_new_parts_take_less_than_a_second_on_7500_documents():
         Report.from_predictions(y, z, texts=texts, **parts)
         seconds.append(time.process_time() - start)
     assert seconds[1] - seconds[0] < 1.5  # on a slow machine
+
+
+def test_check_says_that_many_labels_are_contradicted(tmp_path):
+    corpus, rng = support_corpus(), np.random.default_rng(1)
+    classes, labels = sorted(set(corpus.labels)), [*corpus.labels[:120]]
+    for row in rng.permutation(120)[:36].tolist():
+        labels[row] = classes[(classes.index(labels[row]) + 1 + row % 3) % 4]
+    pairs = zip(corpus.texts[:120], labels, strict=True)
+    path = write(tmp_path / "wrong.csv", ["text", "topic"], pairs)
+    said = " ".join(run("check", path, "--label", "topic").stdout.split())
+    assert "no problems found" not in said
+    assert "many labels are wrong; look at some. The most doubtful: rows " in said
+    facts = json.loads(run("check", path, "--label", "topic", "--json").stdout)
+    (finding,) = [one for one in facts["findings"] if one["kind"] == "contradicted"]
+    assert f"differ from {len(finding['rows'])} of 120 labels" in finding["message"]
+    assert facts["wrong_labels"]["interval"][1] >= 36

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from earmark.apps.cli import options
-from earmark.apps.cli.console import columns, echo, note, say, show, status
+from earmark.apps.cli.console import columns, echo, note, number, say, show, status
 from earmark.apps.cli.options import (
     DATA,
     DECIDING,
@@ -43,6 +43,8 @@ if TYPE_CHECKING:
 _FEWEST = 3
 # From so many documents on, two thirds of them judge as well as four fifths.
 _MANY = 50_000
+# Rows of contradicted labels: in the JSON, and in the words.
+_MOST_ROWS, _SOME_ROWS = 100, 5
 _REGRESSION, _MACHINE = "tf-idf + LR", "tf-idf + SVM"
 # Columns of the file of doubtful labels, beside the texts.
 _ABOUT = {"row", "labelled", "looks_like", "why"}
@@ -556,6 +558,7 @@ def check(
     from earmark.documents.document import fingerprint
     from earmark.documents.labels import each_label
     from earmark.evaluation import check_documents, group_near_duplicates
+    from earmark.evaluation.data_checks import Finding
 
     with status(f"reading {data}"):
         documents = files.read(data)
@@ -568,13 +571,20 @@ def check(
         against = None if other is None else (other.joined(), other.labels)
         findings = check_documents(texts, labels, test=against, near_duplicates=copies)
         errors = _wrong_labels(documents, copies.group) if top else None
+        if errors is not None and errors.warning is not None:
+            rows = tuple(errors.contradicted[:_MOST_ROWS].tolist())
+            first = ", ".join(str(documents.rows[row]) for row in rows[:_SOME_ROWS])
+            warning = f"{errors.warning} The most doubtful: rows {first}."
+            findings.append(Finding("contradicted", warning, rows))
     if as_json:
-        rows = [{**f.to_dict(), "rows": [row + 1 for row in f.rows]} for f in findings]
-        facts = {"fingerprint": fingerprint(documents), "findings": rows}
+        listed = [
+            {**one.to_dict(), "rows": [row + 1 for row in one.rows]} for one in findings
+        ]
+        facts = {"fingerprint": fingerprint(documents), "findings": listed}
         show(True, {**facts, **_as_json(documents, errors, top)}, None)
         return
     n_labels = len(set(each_label(labels or ())))
-    say(f"{len(documents):,} documents, {n_labels} labels")
+    say(f"{number(len(documents), 'document')}, {number(n_labels, 'label')}")
     say(f"fingerprint {fingerprint(documents)}")
     for finding in [*map(str, findings)] or ["no problems found"]:
         say(f"- {finding}", hang="  ")
@@ -619,6 +629,8 @@ def _wrong_labels(
     documents: Documents, copies: IntVector
 ) -> SuspectedLabelErrors | None:
     """Labels that a model without the document contradicts, and how many are wrong."""
+    import numpy as np
+
     from earmark.documents.labels import each_label
 
     every = zip(documents.labels or (), documents.joined(), strict=False)
@@ -634,11 +646,13 @@ def _wrong_labels(
         errors = _contradicted(labelled, copies[rows])
     low, high = errors.interval
     least = _conflicts(labelled)
+    contradicted = np.asarray(rows, np.int64)[errors.contradicted % len(rows)]
     return replace(
         errors,
         errors=tuple(replace(one, index=rows[one.index]) for one in errors),
         n_wrong=max(least, errors.n_wrong),
         interval=(max(least, low), max(least, high)),
+        contradicted=contradicted,
     )
 
 
@@ -698,4 +712,13 @@ def _label_by_label(
         (low, high),
         float(np.mean([errors.noise_rate for errors in judged] or [0.0])),
         any(errors.informed for errors in judged) or not judged,
+        np.concatenate(
+            [
+                np.zeros(0, np.int64),
+                *(
+                    place * len(sets) + errors.contradicted
+                    for place, errors in enumerate(judged)
+                ),
+            ]
+        ),
     )
