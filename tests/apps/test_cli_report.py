@@ -188,3 +188,89 @@ def test_check_says_that_many_labels_are_contradicted(tmp_path):
     (finding,) = [one for one in facts["findings"] if one["kind"] == "contradicted"]
     assert f"differ from {len(finding['rows'])} of 120 labels" in finding["message"]
     assert facts["wrong_labels"]["interval"][1] >= 36
+
+
+@pytest.fixture(scope="module")
+def tickets(tmp_path_factory):
+    """A model whose labels hold commas, and its test documents."""
+    folder = tmp_path_factory.mktemp("tickets")
+    corpus = support_corpus()
+    pairs = [(t, f"{y}, any") for t, y in zip(corpus.texts, corpus.labels, strict=True)]
+    write(folder / "train.csv", ["text", "topic"], pairs[:120])
+    model = folder / "m.earmark"
+    run("train", folder / "train.csv", "--model", "hybrid", "--out", model)
+    return model, pairs[120:]
+
+
+def test_the_terminal_names_the_doubtful_labels_and_the_command_that_opens_them(
+    tickets, tmp_path, monkeypatch
+):
+    model, rows = tickets
+    classes = sorted({label for _, label in rows})
+    # Every text with two labels: its copies contradict each other.
+    wrong = [(t, classes[(classes.index(y) + 1) % 4]) for t, y in rows[:3]]
+    test = write(tmp_path / "t.csv", ["text", "topic"], [*rows, *wrong])
+    fix = tmp_path / "fix.csv"
+    done = run("evaluate", model, test, "--doubtful", fix)
+    with fix.open(newline="") as file:
+        n = len([*csv.DictReader(file)])
+    assert f"wrote {n} doubtful labels to {fix}; to fix them: " in done.stderr
+    command = done.stderr.partition("to fix them: ")[2].splitlines()[0]
+    assert command in done.stdout
+    opened = []
+
+    def look(session, *_):
+        opened.extend(session.store.labels())
+
+    monkeypatch.setattr(serve, "_serve_labels", look)
+    run(*shlex.split(command)[1:])
+    assert opened == classes
+
+
+def test_without_a_doubtful_label_no_file_is_written_and_that_is_said(
+    tickets, tmp_path
+):
+    model, rows = tickets
+    classes = sorted({label for _, label in rows})
+    rng, rows = np.random.default_rng(0), [[*row] for row in rows]
+    for row in rng.permutation(60)[:15].tolist():
+        rows[row][1] = classes[(classes.index(rows[row][1]) + 1 + row % 3) % 4]
+    test = write(tmp_path / "t.csv", ["text", "topic"], rows)
+    fix = tmp_path / "fix.csv"
+    done = run("evaluate", model, test, "--doubtful", fix)
+    assert f"no label is doubtful, so {fix} is not written" in done.stderr
+    assert not fix.exists()
+    assert "labels: the model is weak or many labels are wrong" in " ".join(
+        done.stdout.split()
+    )
+
+
+def test_a_document_without_text_is_never_a_doubtful_label(tickets, tmp_path):
+    model, rows = tickets
+    blank = [["", label] for _, label in rows[:20]]
+    test = write(tmp_path / "t.csv", ["text", "topic"], [*rows, *blank])
+    run("evaluate", model, test, "--doubtful", tmp_path / "fix.csv")
+    if (tmp_path / "fix.csv").exists():
+        with (tmp_path / "fix.csv").open(newline="") as file:
+            assert all(one["text"].strip() for one in csv.DictReader(file))
+    done = run("train", test, "--model", "hybrid", "--out", tmp_path / "m.earmark")
+    assert "warning: 20 documents without text" in done.stderr
+    assert "near-duplicate" not in done.output
+
+
+def test_doubtful_labels_are_written_as_csv_only(tickets, tmp_path):
+    test = write(tmp_path / "t.csv", ["text", "topic"], tickets[1])
+    done = run("evaluate", tickets[0], test, "--doubtful", tmp_path / "x.html", code=2)
+    assert "expected a name that ends in .csv" in " ".join(done.stderr.split())
+
+
+def test_explain_refuses_the_name_of_a_file_and_names_the_command_that_was_meant(
+    folder,
+):
+    model, table = folder / "a.earmark", folder / "test.csv"
+    done = run("explain", model, table, code=2)
+    said = re.sub(r"[│\s]+", "", done.stderr)
+    assert f"earmarkpredict{model}{table}--explain" in said
+    assert f"earmarkexplain{model}-<{table}" in said
+    run("explain", model, "where is my parcel.csv")
+    run("explain", model, "parcel " * 2000)

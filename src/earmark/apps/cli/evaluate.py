@@ -116,6 +116,10 @@ def evaluate(
         if file is not None:
             options.require_output(file, data, *models)
     _refuse(models, dask, slices=slices, costs=costs, doubtful=doubtful)
+    if doubtful is not None and doubtful.suffix.lower() != ".csv":
+        raise typer.BadParameter(
+            f"--doubtful writes csv: expected a name that ends in .csv, got {doubtful}."
+        )
     if data == "-" and len(models) > 1:
         raise typer.BadParameter(
             "stdin can be read once; name a file to measure several models on."
@@ -270,10 +274,14 @@ def _judged(
             rows=labelled.rows or None,
             **parts,
         )
-    if asked.doubtful is not None:
+    if asked.doubtful is not None and not report.doubtful:
+        note(f"no label is doubtful, so {asked.doubtful} is not written")
+    elif asked.doubtful is not None:
         command = _write_doubtful(report, labelled, asked.doubtful)
         report = replace(report, label_command=command)
-        note(f"wrote {asked.doubtful}")
+        todo = "" if command is None else f"; to fix them: {command}"
+        many = number(len(report.doubtful), "doubtful label")
+        note(f"wrote {many} to {asked.doubtful}{todo}")
     return report, classifier, labelled
 
 
@@ -292,9 +300,8 @@ def _write_doubtful(report: Report, documents: Documents, path: Path) -> str | N
             about = one.label, one.suggested, one.reason
             file.write(csv_line([report.row(one.index), *regions, *about]))
     command = ["earmark", "label", str(path), "--text", ",".join(texts)]
-    labels = [str(label) for label in report.classes]
-    if not any("," in label for label in labels):
-        command += ["--labels", ",".join(labels)]
+    labels = csv_line(report.classes).decode().rstrip("\n")
+    command += ["--labels", labels]
     # A project needs two documents.
     return shlex.join([*command, "--check-share", "0"]) if len(some) > 1 else None
 
@@ -322,7 +329,14 @@ def _suspects(
         return None
     classes = classifier.classes_.tolist()
     labels = documents.labels or []
-    rows = [row for row, label in enumerate(labels) if label in classes]
+    texts = documents.joined()
+    rows = [
+        row
+        for row, (label, text) in enumerate(zip(labels, texts, strict=True))
+        if label in classes and text.strip()
+    ]
+    if not rows:
+        return []
     some = documents.take(rows)
     errors = suspected_label_errors(
         some.labels or [],
@@ -605,6 +619,8 @@ def _beginning(text: str) -> str:
 def _as_json(
     documents: Documents, errors: SuspectedLabelErrors | None, top: int
 ) -> JsonObject:
+    from earmark.evaluation.result import as_data
+
     if errors is None or not errors.informed:
         return {"suspected_label_errors": []}
     texts = documents.joined()
@@ -622,7 +638,8 @@ def _as_json(
     interval = [round(end, 1) for end in errors.interval]
     wrong = {"estimate": round(errors.n_wrong, 1), "interval": interval}
     wrong["suspected"] = len(errors)
-    return {"suspected_label_errors": lines, "wrong_labels": wrong}
+    listed = {"suspected_label_errors": lines, "wrong_labels": wrong}
+    return {name: as_data(part) for name, part in listed.items()}
 
 
 def _wrong_labels(

@@ -131,7 +131,7 @@ def _is_often(hits: np.int64, total: np.int64) -> bool:
 
 def _costs(report: Report) -> Iterator[Step]:
     costs = report.costs
-    if costs is not None and costs.saves:
+    if costs is not None and costs.interval is not None and costs.saves:
         low, high = (-end for end in reversed(costs.interval))
         yield Step(
             "costs",

@@ -242,7 +242,10 @@ class Report(Result):
         if matrix is None:
             return []
         labels = [matrix.classes[place] for place in matrix.true_index.tolist()]
-        return doubtful_labels(labels, self.label_errors or (), self.copies)
+        every = doubtful_labels(labels, self.label_errors or (), self.copies)
+        # Of a document without text nothing can be said.
+        texts = self.texts
+        return [one for one in every if texts is None or texts[one.index].strip()]
 
     @cached_property
     def next_steps(self) -> list[Step]:

@@ -35,6 +35,8 @@ __all__ = [
 ]
 
 _TARGETS = (0.9, 0.95, 0.99)
+# Share of the labels that the answers differ from: if more, that is said.
+_MANY = 0.2
 _FEWEST_CALIBRATED = 20
 # So unlikely a number of foreign documents is no accident.
 _UNLIKELY = 0.01
@@ -153,11 +155,24 @@ def summary_sentences(report: Report) -> list[str]:
             f"Labels more probably wrong than right: {len(report.label_errors):,}; "
             "they are listed below, the most probable first."
         )
+    elif report.label_errors is not None and matrix is not None:
+        sentences += _unlisted(report, matrix)
     if report.costs is not None:
         sentences.append(report.costs.sentence)
     if report.learning_curve is not None:
         sentences.append(report.learning_curve.advice)
     return [*sentences, *report.notes]
+
+
+def _unlisted(report: Report, matrix: ConfusionMatrix) -> Iterator[str]:
+    """That many answers differ from the labels, though no label is listed."""
+    n_wrong = matrix.n_answered - matrix.n_correct
+    if not report.doubtful and n_wrong > _MANY * matrix.n_documents:
+        yield (
+            "No single label is more probably wrong than right, yet the answers "
+            f"differ from {n_wrong:,} of {matrix.n_documents:,} labels: the model is "
+            "weak or many labels are wrong; look at some."
+        )
 
 
 def _one_of(matrix: ConfusionMatrix) -> list[str]:
