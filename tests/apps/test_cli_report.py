@@ -82,7 +82,7 @@ def test_named_columns_are_sliced_and_others_are_not(folder):
     assert all(one["column"] != "source" for one in facts["slices"]["slices"])
     assert "source = shop" in evaluate(folder, "--slices", "source").stdout
     assert "slices" not in json.loads(evaluate(folder, "--json").stdout)
-    with pytest.raises(DataError, match="expected a column 'sauce'"):
+    with pytest.raises(DataError, match=r"'sauce' \(asked for by --slices\)"):
         evaluate(folder, "--slices", "sauce")
 
 
@@ -274,3 +274,19 @@ def test_explain_refuses_the_name_of_a_file_and_names_the_command_that_was_meant
     assert f"earmarkexplain{model}-<{table}" in said
     run("explain", model, "where is my parcel.csv")
     run("explain", model, "parcel " * 2000)
+
+
+def test_columns_that_are_no_slices_are_named_with_the_reason(folder, tmp_path):
+    done = evaluate(folder, "--slices", "id,source")
+    assert "--slices: id is left out: nearly every document has its own" in done.stderr
+    assert "source = shop" in done.stdout
+    for name, what in (("topic", "label"), ("text", "text")):
+        done = evaluate(folder, "--slices", name, code=2)
+        assert f"--slices: {name} is the {what}" in " ".join(done.stderr.split())
+    corpus = support_corpus()
+    rows = zip(corpus.texts[100:], ["web"] * 80, corpus.labels[100:], strict=True)
+    test = write(tmp_path / "t.csv", ["text", "source", "topic"], rows)
+    done = run("evaluate", folder / "a.earmark", test, "--slices", "source")
+    assert "source is left out: all documents have the same" in done.stderr
+    said = r"^\d+ slices? looked at: none is surely misread more often"
+    assert re.search(said, done.stdout, re.M)

@@ -28,6 +28,8 @@ from earmark.exceptions import EarmarkWarning
 from earmark.tables import WIDTH
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from earmark.documents import Documents
     from earmark.evaluation import Report
     from earmark.evaluation.label_errors import (
@@ -205,7 +207,15 @@ class _Asked:
         """The columns to read beside texts and labels."""
         if not self.with_checks:
             return []
-        return "all" if self.columns is None else self.columns
+        return "all" if self.columns is None else [*map(_asked_by_slices, self.columns)]
+
+
+def _asked_by_slices(name: str) -> str:
+    from earmark.documents.table import KnownColumn
+
+    column = KnownColumn(name)
+    column.origin = "asked for by --slices"
+    return column
 
 
 def _side_by_side(models: list[Path], data: str, asked: _Asked) -> SideBySide:
@@ -263,9 +273,9 @@ def _judged(
             parts["label_errors"] = _suspects(classifier, labelled)
             has_label = [label is not None for label in documents.labels or ()]
             parts["copies"] = DuplicateGroups(copies.group[has_label])
-            parts["columns"] = labelled.columns
-            if asked.columns is None:
-                parts["columns"] = without_ids(labelled.columns)
+            parts["columns"] = without_ids(labelled.columns)
+            if asked.columns is not None:
+                parts["columns"] = _to_slice(labelled, parts["columns"])
         report = classifier.report(
             labelled.texts,
             labelled.labels,
@@ -283,6 +293,30 @@ def _judged(
         many = number(len(report.doubtful), "doubtful label")
         note(f"wrote {many} to {asked.doubtful}{todo}")
     return report, classifier, labelled
+
+
+def _to_slice(
+    documents: Documents, columns: dict[str, Sequence[Any]]
+) -> dict[str, Sequence[Any]]:
+    """The columns asked for, without ids and constant ones; each left out is named."""
+    some = {}
+    for name, values in documents.columns.items():
+        if name in documents.text_columns:
+            raise typer.BadParameter(
+                f"--slices: {name} is the text; the words of misread documents are in "
+                "the report anyway."
+            )
+        if values == documents.labels:
+            raise typer.BadParameter(
+                f"--slices: {name} is the label; every label is a slice anyway."
+            )
+        if name not in columns:
+            note(f"--slices: {name} is left out: nearly every document has its own")
+        elif len({*map(str, values)}) < 2:
+            note(f"--slices: {name} is left out: all documents have the same")
+        else:
+            some[name] = values
+    return some
 
 
 def _write_doubtful(report: Report, documents: Documents, path: Path) -> str | None:

@@ -328,6 +328,9 @@ def render_terminal(report: Report, width: int) -> str:
     return "\n\n".join(block for block in _blocks(report, width) if block)
 
 
+_NONE_WORSE = "none is surely misread more often than the rest."
+
+
 def _blocks(report: Report, width: int) -> Iterator[str]:
     """The parts of a report as text; one without data may be empty."""
     yield f"{report.title}\n{'=' * len(report.title)}"
@@ -351,6 +354,8 @@ def _blocks(report: Report, width: int) -> Iterator[str]:
         yield _table(COST_HEAD, cost_rows(report.costs))
     if report.slices:
         yield _table(SLICE_HEAD, [slice_row(one) for one in report.slices])
+    elif report.slices is not None:
+        yield f"{count_of(report.slices.n_tested, 'slice')} looked at: {_NONE_WORSE}"
     if report.error_words:
         rows = [slice_row(one) for one in report.error_words]
         yield _table(("words of errors", *SLICE_HEAD[1:]), rows)
