@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from earmark.apps.cli import serve
 from earmark.apps.cli.main import app
 from earmark.documents import support_corpus
-from earmark.exceptions import DataError
+from earmark.exceptions import DataError, EarmarkWarning
 
 
 def run(*args, code=0):
@@ -290,3 +290,26 @@ def test_columns_that_are_no_slices_are_named_with_the_reason(folder, tmp_path):
     assert "source is left out: all documents have the same" in done.stderr
     said = r"^\d+ slices? looked at: none is surely misread more often"
     assert re.search(said, done.stdout, re.M)
+
+
+def test_a_label_that_the_model_never_learned_is_said_to_be_one(folder, tmp_path):
+    corpus = support_corpus()
+    labels = ["Rückgabe" if y == "returns" else y for y in corpus.labels[100:]]
+    rows = zip(corpus.texts[100:], labels, strict=True)
+    test = write(tmp_path / "t.csv", ["text", "topic"], rows)
+    model, page = folder / "a.earmark", tmp_path / "r.html"
+    with pytest.warns(EarmarkWarning, match="Rückgabe"):
+        shown = run("evaluate", model, test, "--report", page)
+    said = " ".join(shown.stdout.split())
+    assert "The model never learned “Rückgabe”, so it misreads all" in said
+    assert "Label more documents of “Rückgabe”" not in said
+    assert "is found, it was never answered)" in said
+    assert "found, 0.0 % of the answers" not in said
+
+
+def test_one_label_is_no_plural(tmp_path, folder):
+    test = write(tmp_path / "t.csv", ["text", "topic"], [("where is it", "billing")])
+    assert "1 document, 1 label\n" in run("check", test, "--label", "topic").stdout
+    shown = run("evaluate", folder / "a.earmark", test).stdout
+    assert "1 classes" not in shown
+    assert "1 documents" not in shown

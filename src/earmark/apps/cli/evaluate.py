@@ -268,7 +268,10 @@ def _judged(
         if asked.with_checks:
             copies = group_near_duplicates(documents.joined())
             parts["findings"] = check_documents(
-                documents.joined(), documents.labels, near_duplicates=copies
+                documents.joined(),
+                documents.labels,
+                near_duplicates=copies,
+                to_learn=False,
             )
             parts["label_errors"] = _suspects(classifier, labelled)
             has_label = [label is not None for label in documents.labels or ()]
@@ -299,7 +302,7 @@ def _to_slice(
     documents: Documents, columns: dict[str, Sequence[Any]]
 ) -> dict[str, Sequence[Any]]:
     """The columns asked for, without ids and constant ones; each left out is named."""
-    some = {}
+    some: dict[str, Sequence[Any]] = {}
     for name, values in documents.columns.items():
         if name in documents.text_columns:
             raise typer.BadParameter(

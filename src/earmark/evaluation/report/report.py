@@ -134,6 +134,8 @@ class Report(Result):
     copies: DuplicateGroups | None = field(default=None, repr=False)
     label_command: str | None = None
     rows: Sequence[int] | None = field(default=None, repr=False)
+    learned: Names = field(default=None, repr=False)
+    """The classes that the model can answer, if it gives their probabilities."""
 
     @classmethod
     def from_predictions(
@@ -210,6 +212,7 @@ class Report(Result):
             classes=figures.classes,
             texts=plain,
             threshold=threshold,
+            learned=None if proba is None else names,
             **measured,
             **{name: part for name, part in parts.items() if part is not None},
         )

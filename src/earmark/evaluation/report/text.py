@@ -19,7 +19,11 @@ from earmark.tables import text_table, wrapped
 from earmark.typing import FloatVector, IntVector, JsonObject
 
 if TYPE_CHECKING:
-    from earmark.evaluation.confusion import ConfusionMatrix, MultiLabelScores
+    from earmark.evaluation.confusion import (
+        ClassScores,
+        ConfusionMatrix,
+        MultiLabelScores,
+    )
     from earmark.evaluation.coverage import Reliability
     from earmark.evaluation.report.report import Report
 
@@ -175,9 +179,26 @@ def _unlisted(report: Report, matrix: ConfusionMatrix) -> Iterator[str]:
         )
 
 
+def _classes(matrix: ConfusionMatrix) -> str:
+    return "1 class" if len(matrix.classes) == 1 else f"{len(matrix.classes)} classes"
+
+
+def _figures(score: ClassScores) -> str:
+    """How well a class is found; its answers, if there were any."""
+    documents = count_of(score.support, "document")
+    answers = f"{percent(score.precision)} of the answers are right"
+    if not score.predicted:
+        answers = "it was never answered"
+    if not score.correct:
+        one = score.support == 1
+        which = "its 1 document is not" if one else f"none of its {documents} is"
+        return f"{which} found, {answers}"
+    return f"{percent(score.recall)} of its {documents} are found, {answers}"
+
+
 def _one_of(matrix: ConfusionMatrix) -> list[str]:
     n_documents = matrix.n_documents
-    head = f"{count_of(n_documents, 'document')} in {len(matrix.classes)} classes"
+    head = f"{count_of(n_documents, 'document')} in {_classes(matrix)}"
     if matrix.n_answered == 0:
         return [f"{head}: none was answered, the classifier abstained on all of them."]
     if matrix.n_answered < n_documents:
@@ -196,7 +217,8 @@ def _one_of(matrix: ConfusionMatrix) -> list[str]:
 
 
 def _any_of(scores: MultiLabelScores) -> list[str]:
-    head = f"{count_of(scores.n_documents, 'document')}, {len(scores.classes)} labels"
+    head = f"{count_of(scores.n_documents, 'document')}, "
+    head += count_of(len(scores.classes), "label")
     answered = ""
     if scores.n_answered < scores.n_documents:
         answered = f"{percent(scores.coverage)} of the documents were answered; "
@@ -209,8 +231,7 @@ def _any_of(scores: MultiLabelScores) -> list[str]:
         f"The whole set of labels is right for {percent(scores.subset_accuracy)} of "
         "the answered documents.",
         f"The label with the lowest F1 is “{weak.label}” ({weak.f1:.2f}: "
-        f"{percent(weak.recall)} of its documents are found, {percent(weak.precision)} "
-        "of the answers are right).",
+        f"{_figures(weak)}).",
     ]
 
 
@@ -276,8 +297,7 @@ def _confusions(matrix: ConfusionMatrix) -> Iterator[str]:
     if len(seen) > 2 and matrix.n_answered and weak.f1 < 1:
         yield (
             f"The class with the lowest F1 is “{weak.label}” ({weak.f1:.2f}: "
-            f"{percent(weak.recall)} of its {count_of(weak.support, 'document')} are "
-            f"found, {percent(weak.precision)} of the answers are right)."
+            f"{_figures(weak)})."
         )
 
 
