@@ -429,6 +429,18 @@ def table() -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
+def lot_table() -> str:
+    """Labels for each class alike, and as many by lot, as Markdown."""
+    stored = json.loads(RESULTS.read_text("utf-8"))
+    lot, even = (stored[name]["figures"] for name in ("static by lot", "static"))
+    lines = ["| labels per class | the same for each | by lot |", "|---|---|---|"]
+    for n in N_LABELS:
+        cells = [cell for cell in lot if cell.endswith(f" {n}")]
+        means = (np.mean([one[c]["accuracy"] for c in cells]) for one in (even, lot))
+        lines.append(f"| {n} | {' | '.join(f'{mean:.3f}' for mean in means)} |")
+    return "\n".join(lines)
+
+
 def measure(
     tasks: list[str], sizes: list[int], draws: int, asked: argparse.Namespace
 ) -> dict[str, Any]:

@@ -95,6 +95,7 @@ def stored_tables(root: Path = ROOT) -> dict[str, str]:
     tables["tuning/all"] = tuning.table()
     tables["label-curve/all"] = label_curve.table()
     tables["few-labels-views/all"] = few_labels_views.table()
+    tables["few-labels-views/by-lot"] = few_labels_views.lot_table()
     tables["label-keys/all"] = label_page.keys_table()
     tables["label-picks/all"] = label_picks.table()
     for name in ("ordered", "blind"):

@@ -145,3 +145,42 @@ def test_costs_of_a_report_need_probabilities_of_one_label_per_document():
         Report.from_predictions(["a"], ["a"], costs=CostMatrix({}))
     with pytest.raises(DataError, match="one label per document"):
         Report.from_predictions([["a"]], [["a"]], costs=CostMatrix({}))
+
+
+def test_of_answers_that_cost_the_same_the_most_probable_is_taken():
+    proba = np.random.default_rng(0).dirichlet([1.0] * 3, size=200)
+    likeliest = [CLASSES[c] for c in proba.argmax(axis=1)]
+    same = CostMatrix({t: dict.fromkeys([*CLASSES, None], 0.3) for t in CLASSES})
+    assert same.decide(proba, CLASSES) == likeliest
+    assert Costs.of(same, likeliest, likeliest, proba, CLASSES).n_changed == 0
+
+
+def test_semicolons_and_no_answer_in_any_case_are_read(tmp_path):
+    path = tmp_path / "costs.csv"
+    path.write_text("true;ham;spam;No Answer\nham;;10;0,5\nspam;2;;0.5\n")
+    costs = CostMatrix.from_csv(path)
+    assert costs.costs == {
+        "ham": {"spam": 10.0, None: 0.5},
+        "spam": {"ham": 2.0, None: 0.5},
+    }
+
+
+@pytest.mark.parametrize("twice", ["ham", "no answer"])
+def test_a_column_that_comes_twice_is_refused(tmp_path, twice):
+    path = tmp_path / "costs.csv"
+    path.write_text(f"true,{twice},{twice}\nham,1,2\n")
+    with pytest.raises(DataError, match=f"the column '{twice}' comes twice"):
+        CostMatrix.from_csv(path)
+
+
+def test_one_document_has_no_interval_and_json_has_no_infinity():
+    costs = CostMatrix({"a": {"b": 3}})
+    report = Report.from_predictions(
+        ["a"], ["a"], proba=[[0.6, 0.4]], classes=["a", "b"], costs=costs,
+        threshold=np.inf,
+    )  # fmt: skip
+    assert report.costs.interval is None
+    assert not report.costs.saves
+    assert "interval" not in report.costs.sentence
+    assert "Infinity" not in report.to_json()
+    assert "NaN" not in report.to_json()

@@ -82,3 +82,15 @@ def test_report_shows_the_findings():
     report = Report.from_predictions(["a"], ["a"], findings=findings)
     assert findings[0].message in str(report).replace("\n  ", " ")
     assert 'id="checks"' in report.to_html()
+
+
+def test_what_is_only_judged_is_not_said_to_be_learned_from():
+    texts = [f"text number {word}" for word in "abcdefghijklmnopqrst"] * 2
+    labels = ["one"] * 20 + ["two"] * 19 + [None]
+    for y in (labels, ["one"] * 40, ["one"] * 38 + ["two"] * 2):
+        findings = check_documents(texts, y, to_learn=False)
+        said = " ".join(map(str, findings))
+        for word in ("learn", "fitting", "only one class", "shuffle", "unlabelled"):
+            assert word not in said
+    assert "rough" in said
+    assert "too few to learn from" in " ".join(map(str, check_documents(texts, y)))

@@ -134,3 +134,19 @@ def test_15_000_documents_take_less_than_30_seconds_of_one_core(rng):
     began = time.process_time()
     lay_out(vectors)
     assert time.process_time() - began < 30
+
+
+def test_words_that_many_islands_have_name_none():
+    def of_kind(word, i):
+        more = ("it",) if i % 4 else ()
+        return (word, "on", *more, f"{word}{i % 2}")
+
+    kinds = ["parcel", "refund", "login", "invoice"]
+    rows = [of_kind(kind, i) for kind in kinds for i in range(12)]
+    rows[:12] = [(*row, "it") for row in rows[:12]]  # more often than elsewhere
+    words = sorted({word for row in rows for word in row})
+    dense = [[word in row for word in words] for row in rows]
+    of = np.repeat(np.arange(4), 12)
+    names = typical_words(of, sparse.csr_array(np.asarray(dense, float)), words)
+    assert [name[0] for name in names] == kinds
+    assert not {"it", "on"} & {word for name in names for word in name}

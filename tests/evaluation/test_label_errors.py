@@ -8,6 +8,7 @@ from scipy.special import log_softmax, softmax
 from sklearn.linear_model import LogisticRegression
 
 from earmark import TextClassifier
+from earmark.documents import support_corpus
 from earmark.evaluation import left_out_log_proba, suspected_label_errors
 from earmark.evaluation.label_errors import _NoiseModel
 from earmark.exceptions import DataError
@@ -58,6 +59,30 @@ def test_the_interval_holds_the_number_of_wrong_labels():
     assert inside >= 17
     # Scores that may be astray explain some of the errors: the estimate is cautious.
     assert -25 < np.mean(estimates) < 5
+
+
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.2, 0.3])
+@pytest.mark.parametrize("n", [60, 120])
+def test_of_few_labels_the_interval_holds_planted_ones_and_many_are_said(n, share):
+    corpus, classes = support_corpus(), sorted(set(support_corpus().labels))
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        some = rng.permutation(len(corpus.texts))[:n]
+        right = np.array([classes.index(corpus.labels[row]) for row in some])
+        y, flips = right.copy(), rng.permutation(n)[: round(share * n)]
+        y[flips] = (y[flips] + rng.integers(1, len(classes), len(flips))) % len(classes)
+        texts = [corpus.texts[row] for row in some]
+        names, scores = left_out_log_proba(TextClassifier("hybrid"), texts, y)
+        errors = suspected_label_errors(y, scores, names)
+        low, high = errors.interval
+        assert low <= len(flips) <= high <= n
+        assert len(errors.contradicted) <= high
+        differ = len(errors.contradicted) > 0.2 * n
+        assert differ or share < 0.2
+        assert (errors.warning is not None) == (differ and errors.informed)
+        if errors.warning:
+            said = f"differ from {len(errors.contradicted)} of {n} labels"
+            assert said in errors.warning
 
 
 def test_the_list_ends_where_a_label_is_more_probably_right():

@@ -86,7 +86,7 @@ class LeftOut:
             else:
                 parts.append(judge.evidence(known, X, y))
         evidence = _joined(parts)
-        evidence.n_copies = len(groups.group) - groups.n_groups
+        evidence.n_copies = len(groups.group) - groups.n_groups - _without_text(self.X)
         if len(self._by_lot(groups, len(judge.classes))) < groups.n_groups:
             evidence.n_drawn_from = groups.n_groups
         return evidence
@@ -231,6 +231,12 @@ def calibration_evidence(
     if novelty is not None:
         evidence.novelty = np.repeat(novelty(X), each)
     return evidence
+
+
+def _without_text(X: DocumentsLike) -> int:
+    """How many documents repeat another only in having no text."""
+    texts = texts_of(X) or ()
+    return max(0, sum(not text.strip() for text in texts) - 1)
 
 
 def calibration_rows(X: DocumentsLike, X_calibration: DocumentsLike) -> IntVector:

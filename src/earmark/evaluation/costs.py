@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from earmark.documents.formats.csv import delimiter_of
 from earmark.evaluation.result import Result
 from earmark.exceptions import DataError
 from earmark.inputs.labels import all_known, as_labels, as_probabilities
@@ -27,6 +28,7 @@ __all__ = ["CostMatrix", "Costs"]
 
 NO_ANSWER = "no answer"
 _ORDINARY = 1.0
+_SAME = 1e-9  # relative difference of costs that are the same but for rounding
 _NORMAL_95 = 1.959964
 
 
@@ -68,16 +70,25 @@ class CostMatrix:
 
         The first column holds the labels. A column "no answer" is what it costs to
         leave a document to a person. Empty cells are 0 for right answers, 1 for others.
+        With semicolons between cells, 0,5 is a half.
         """
         place = os.fspath(path)
         with open(path, newline="", encoding="utf-8-sig") as file:
-            rows = [row for row in csv.reader(file) if "".join(row).strip()]
+            lines = [line for line in file if line.strip()]
+        mark = delimiter_of(lines[0], '"') if lines else ","
+        table = csv.reader(lines, delimiter=mark)
+        rows = [row for row in table if "".join(row).strip()]
         if len(rows) < 2 or len(rows[0]) < 2:
             raise DataError(
                 f"{place}: expected a column with the true labels and a column per "
                 "answer, with a header and a row per label."
             )
-        answers = [cell.strip() for cell in rows[0][1:]]
+        answers = [_answer(cell) for cell in rows[0][1:]]
+        for answer in answers:
+            if answers.count(answer) > 1:
+                raise DataError(
+                    f"{place}: the column {answer or NO_ANSWER!r} comes twice."
+                )
         costs: dict[Label, dict[Label | None, float]] = {}
         for number, (label, *cells) in enumerate(rows[1:], 1):
             here, label = f"{place}, row {number}", label.strip()
@@ -86,7 +97,7 @@ class CostMatrix:
             if len(cells) > len(answers):
                 raise DataError(f"{here}: expected no more cells than the header has.")
             costs[label] = {
-                None if answer == NO_ANSWER else answer: _number(cell, here, answer)
+                answer: _number(cell, mark, here, answer or NO_ANSWER)
                 for answer, cell in zip(answers, cells, strict=False)
                 if cell.strip()
             }
@@ -108,7 +119,13 @@ class CostMatrix:
         """The answer with the least expected cost for each document."""
         names = self._checked(classes)
         answers = self._answers(names)
-        cheapest = self.expected(proba, classes).argmin(axis=1)
+        expected = self.expected(proba, classes)
+        least = expected.min(axis=1, keepdims=True)
+        # Of answers that cost the same the most probable; to give none comes last.
+        likely = np.full(expected.shape, -1.0)
+        likely[:, : len(names)] = as_probabilities(proba, len(names))
+        likely[expected > least * (1 + _SAME)] = -2.0
+        cheapest = likely.argmax(axis=1)
         return [answers[place] for place in cheapest.tolist()]
 
     def expected(self, proba: MatrixLike, classes: ArrayLike) -> FloatMatrix:
@@ -158,9 +175,15 @@ class CostMatrix:
         return names
 
 
-def _number(cell: str, place: str, answer: str) -> float:
+def _answer(cell: str) -> str | None:
+    """The answer that heads a column; None is "no answer", in any case."""
+    name = cell.strip()
+    return None if name.casefold() == NO_ANSWER else name
+
+
+def _number(cell: str, mark: str, place: str, answer: str) -> float:
     try:
-        cost = float(cell)
+        cost = float(cell.replace(",", ".") if mark == ";" else cell)
     except ValueError:
         cost = -1.0
     if not 0 <= cost < np.inf:
@@ -178,7 +201,7 @@ class Costs(Result):
     plain: float
     least: float
     expected: float  # of the least-cost decisions, by the stated probabilities
-    interval: tuple[float, float]  # of least less plain, at 95 %
+    interval: tuple[float, float] | None  # of least less plain, at 95 %
     n_documents: int
     n_changed: int
     per_class: tuple[tuple[Label | None, float | None, int, int], ...]
@@ -192,16 +215,19 @@ class Costs(Result):
     @property
     def saves(self) -> bool:
         """Whether they surely cost less."""
-        return self.interval[1] < 0
+        return self.interval is not None and self.interval[1] < 0
 
     @property
     def sentence(self) -> str:
         """Both costs in words."""
-        low, high = self.interval
+        surely = ""
+        if self.interval is not None:
+            low, high = self.interval
+            surely = f"95 % interval {low:+.3g} to {high:+.3g}; "
         return (
             f"By your costs, these answers cost {self.plain:.3g} per document; the "
             f"answers of least expected cost would cost {self.least:.3g} (difference "
-            f"{self.difference:+.3g}, 95 % interval {low:+.3g} to {high:+.3g}; "
+            f"{self.difference:+.3g}{', ' if surely else '; '}{surely}"
             f"{self.n_changed:,} of {self.n_documents:,} answers change)."
         )
 
@@ -229,13 +255,16 @@ class Costs(Result):
             for said in (answers, cheap)
         )
         saved, n = least - plain, len(truth)
-        half = _NORMAL_95 * float(saved.std(ddof=1)) / n**0.5 if n > 1 else np.inf
+        interval = None
+        if n > 1:
+            half = _NORMAL_95 * float(saved.std(ddof=1)) / n**0.5
+            interval = float(saved.mean()) - half, float(saved.mean()) + half
         named: list[Label | None] = [*known, None] if matrix.may_leave else [*known]
         return cls(
             float(plain.mean()),
             float(least.mean()),
             float(matrix.expected(proba, classes).min(axis=1).mean()),
-            (float(saved.mean()) - half, float(saved.mean()) + half),
+            interval,
             n,
             sum(a != b for a, b in zip(answers, cheap, strict=True)),
             tuple(

@@ -27,6 +27,7 @@ from earmark.typing import ArrayLike, JsonObject, Label
 
 _TINY = 10
 _SHOWN = 5
+_ROUGH = "What is measured on so few is rough"
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,7 @@ def check_documents(
     *,
     test: tuple[Sequence[str], ArrayLike | None] | None = None,
     near_duplicates: bool | DuplicateGroups = True,
+    to_learn: bool = True,
 ) -> list[Finding]:
     """Look for what usually goes wrong with labelled documents.
 
@@ -66,6 +68,8 @@ def check_documents(
     near_duplicates : bool or DuplicateGroups, default=True
         Also look for documents that are the same but for a few words; their groups,
         if they are known already.
+    to_learn : bool, default=True
+        Whether a model is to learn from the documents, or only to be judged on them.
 
     Returns
     -------
@@ -88,9 +92,9 @@ def check_documents(
     findings = _about(
         "empty", (row for row, t in enumerate(documents) if not t.strip())
     )
-    findings += _repeated(documents, near_duplicates)
+    findings += _repeated(documents, near_duplicates, to_learn)
     if labels is not None:
-        findings += _labels(documents, labels)
+        findings += _labels(documents, labels, to_learn)
     if test is not None:
         findings += _test_part(documents, labels, test, near_duplicates is not False)
     return findings
@@ -100,11 +104,10 @@ def check_documents(
 _WORDS = {
     "empty": "{documents} without text{where}.",
     "duplicates": "{documents} ({share:.1f} %) [repeats|repeat] an earlier one word "
-    "for word{where}; copies count twice in fitting and make results look surer than "
-    "they are.",
+    "for word{where}; copies {use} results look surer than they are.",
     "near_duplicates": "{documents} ({share:.1f} %) [is|are] the same as an earlier "
     "one but for a few words{where}; keep copies on one side of every split.",
-    "missing_labels": "{documents} without a label{where}: usable as unlabelled text.",
+    "missing_labels": "{documents} without a label{where}: {use}.",
     "conflict": "{documents} [has|have] another label than an earlier one with the "
     "same text{where}.",
     "leak": "{documents} ({share:.1f} %) nearly [repeats|repeat] a training "
@@ -113,7 +116,11 @@ _WORDS = {
 
 
 def _about(
-    kind: str, places: Iterable[int], total: int = 1, noun: str = "document"
+    kind: str,
+    places: Iterable[int],
+    total: int = 1,
+    noun: str = "document",
+    use: str = "",
 ) -> list[Finding]:
     """A finding about documents at these places; none if there are none."""
     rows = list(places)
@@ -127,15 +134,19 @@ def _about(
         documents=f"{len(rows):,} {noun}{'' if one else 's'}",
         where=f" ({'row' if one else 'rows'} {listed}{more})",
         share=100 * len(rows) / total,
+        use=use,
     )
     return [Finding(kind, message, tuple(rows[:100]))]
 
 
-def _repeated(documents: list[str], near: bool | DuplicateGroups) -> list[Finding]:
+def _repeated(
+    documents: list[str], near: bool | DuplicateGroups, to_learn: bool
+) -> list[Finding]:
     first: dict[str, int] = {}
     filled = [(row, text) for row, text in enumerate(documents) if text.strip()]
     again = [row for row, text in filled if first.setdefault(text, row) != row]
-    findings = _about("duplicates", again, len(documents))
+    use = "count twice in fitting and make" if to_learn else "make"
+    findings = _about("duplicates", again, len(documents), use=use)
     if near:
         groups = group_near_duplicates(documents) if near is True else near
         known = {*groups.first.tolist(), *again}
@@ -144,11 +155,12 @@ def _repeated(documents: list[str], near: bool | DuplicateGroups) -> list[Findin
     return findings
 
 
-def _labels(documents: list[str], labels: ArrayLike) -> list[Finding]:
+def _labels(documents: list[str], labels: ArrayLike, to_learn: bool) -> list[Finding]:
     several, column = is_multi_label(labels), label_column(labels)
     check_equal_length(texts=documents, labels=column)
     missing = (row for row, label in enumerate(column) if label is None)
-    findings = _about("missing_labels", missing)
+    use = "usable as unlabelled text" if to_learn else "not judged"
+    findings = _about("missing_labels", missing, use=use)
     seen: JsonObject = {}
     findings += _about(
         "conflict",
@@ -162,8 +174,9 @@ def _labels(documents: list[str], labels: ArrayLike) -> list[Finding]:
     )
     known = [label for label in column if label is not None]
     counts = Counter(itertools.chain(*known) if several else known)
-    findings += _sorted_by_label(known)
-    findings += _class_sizes(counts, len(known), several)
+    if to_learn:
+        findings += _sorted_by_label(known)
+    findings += _class_sizes(counts, len(known), several, to_learn)
     return findings
 
 
@@ -182,13 +195,18 @@ def _sorted_by_label(known: list[Label]) -> list[Finding]:
     return [Finding("sorted_by_label", message)]
 
 
-def _class_sizes(counts: Counter[Label], n: int, several: bool) -> list[Finding]:
+def _class_sizes(
+    counts: Counter[Label], n: int, several: bool, to_learn: bool
+) -> list[Finding]:
     noun = "labels" if several else "classes"
     if not counts:
         return [Finding("no_labels", "No document has a label.")]
     if len(counts) == 1 and not several:
         only = next(iter(counts))
-        return [Finding("one_class", f"There is only one class, {only!r}.")]
+        message = f"There is only one class, {only!r}."
+        if not to_learn:
+            message = f"All documents are labelled {only!r}: no other class is judged."
+        return [Finding("one_class", message)]
     findings = []
     tiny = [label for label in class_list(counts) if counts[label] < _TINY]
     if tiny:
@@ -197,7 +215,8 @@ def _class_sizes(counts: Counter[Label], n: int, several: bool) -> list[Finding]
         message = (
             f"{len(tiny)} of {len(counts)} {noun} "
             f"{'has' if len(tiny) == 1 else 'have'} fewer than {_TINY} documents: "
-            f"{listed}{more}. That is too few to learn from."
+            f"{listed}{more}. "
+            f"{'That is too few to learn from' if to_learn else _ROUGH}."
         )
         findings.append(Finding("tiny_classes", message))
     (most, many), (_, few) = counts.most_common()[0], counts.most_common()[-1]

@@ -41,6 +41,10 @@ _GRID = 128
 _SPREADS = (4.5, 2.5, 1.4)
 _FEWEST_ON_ISLAND = 5
 _N_WORDS = 3
+# Words of more than this share of the documents are frequent.
+_FREQUENT = 0.05
+# Half of a G^2 that one in about 200 words reaches by chance.
+_CHANCE = 4.0
 
 
 @dataclass(frozen=True)
@@ -235,7 +239,11 @@ def islands(places: FloatMatrix, spread: float) -> IntVector:
 def typical_words(
     of: IntVector, presence: SparseMatrix, words: Sequence[str]
 ) -> list[list[str]]:
-    """The words that most set each island apart, by the likelihood ratio G^2."""
+    """The words that most set each island apart, by the likelihood ratio G^2.
+
+    A frequent word, as "it" and "the" are, names an island only if most of its
+    documents lie there; one that may be there by chance, only if there is no other.
+    """
     n, n_islands = len(of), int(of.max(initial=-1)) + 1
     on = np.flatnonzero(of >= 0)
     member = sparse.csr_array((np.ones(len(on)), (of[on], on)), shape=(n_islands, n))
@@ -254,7 +262,10 @@ def typical_words(
         rest, rest_expected = total[columns] - count, total[columns] - expected
         ratio = count * np.log(count / expected)
         ratio += rest * np.log(np.maximum(rest, 1e-9) / np.maximum(rest_expected, 1e-9))
-        ratio[(count < 2) | (count <= expected)] = 0.0
+        is_filler = (total[columns] > _FREQUENT * n) & (rest > count)
+        ratio[(count < 2) | (count <= expected) | is_filler] = 0.0
+        if ratio.max(initial=0.0) > _CHANCE:
+            ratio[ratio < _CHANCE] = 0.0
         order = np.lexsort((columns, -ratio))
         names.append(_distinct([words[columns[i]] for i in order if ratio[i] > 0]))
     return names

@@ -12,7 +12,9 @@ temperature s and the offsets b take back the overconfidence of the model; on a 
 of the documents it is astray, however sure. Nothing in the data tells a model that is
 surely wrong from a label that is, so w is set: to (d - rho)^2, the square of the share
 of documents that the model gets wrong, where its scores contradict a share d of the
-labels. (The upper end of the interval takes w = (d / 10)^2.) The second says how
+labels. (The upper end of the interval takes w = (d / 10)^2; of fewer than 1,000 labels,
+which cannot tell a weak model from wrong labels, it is not below the upper end of the
+interval of d.) The second says how
 labels go wrong. Errors near the boundary of
 the model speak for a small s, errors far from it for a large rho.
 
@@ -34,6 +36,7 @@ from scipy.special import expit, log_expit, logit, ndtr, softmax
 from sklearn.base import clone
 
 from earmark.evaluation.result import Result
+from earmark.evaluation.significance import wilson_interval
 from earmark.exceptions import DataError
 from earmark.folds import stratified_folds, take
 from earmark.inputs.labels import all_known, as_labels, index_of
@@ -58,6 +61,8 @@ _PRIOR_PAIRS = 10.0  # documents' worth of prior belief in a row of q
 _FEW = 5  # documents: with fewer, a class is not known well enough to accuse
 _MORE = 2.0  # times the odds of its share: by less, a document says nothing
 _FARTHEST = 1000.0  # log-odds that are as good as certain
+_SMALL = 1000  # labels: of fewer, contradicted ones may all be wrong
+_MANY = 0.2  # of the labels: if more are contradicted, that is said
 _ENTRIES = 2_000_000  # of the score matrix that the noise model is fitted to
 _GRID = np.linspace(-3.5, 3.5, 9)  # of log-odds of rho, in standard deviations
 
@@ -90,6 +95,20 @@ class SuspectedLabelErrors(Sequence[SuspectedLabelError]):
     interval: tuple[float, float]  # where their number lies with probability 0.95
     noise_rate: float  # what n_wrong would be per document if they were drawn anew
     informed: bool = True  # whether the scores tell the classes apart at all
+    contradicted: IntVector = field(  # where another class scores more; worst first
+        default_factory=lambda: np.zeros(0, np.int64), repr=False
+    )
+
+    @property
+    def warning(self) -> str | None:
+        """That many labels are contradicted, listed or not; None if few are."""
+        n = len(self.contradicted)
+        if not self.informed or n <= _MANY * len(self.probability):
+            return None
+        return (
+            f"Left-out answers differ from {n:,} of {len(self.probability):,} labels: "
+            "the task is hard or many labels are wrong; look at some."
+        )
 
     def __len__(self) -> int:
         return len(self.errors)
@@ -202,6 +221,14 @@ def suspected_label_errors(
     interval = low, max(high, highest)
     rows = np.arange(len(labels))
     probability = np.where(confirmed, 0.0, 1 - posterior[rows, index])
+    own = log_proba[rows, index]
+    contradicted = np.flatnonzero(~confirmed & (log_proba.max(axis=1) > own))
+    worst_first = np.argsort(-probability[contradicted], kind="stable")
+    contradicted = contradicted[worst_first]
+    if len(labels) < _SMALL:
+        _, share = wilson_interval(len(contradicted), len(labels))
+        most = min(share * len(labels), float((~confirmed).sum()))
+        interval = low, max(*interval, most) if len(contradicted) else interval[1]
     posterior[rows, index] = -1.0
     rival = posterior.argmax(axis=1)
     with np.errstate(invalid="ignore"):  # -inf against -inf: nothing is known
@@ -221,7 +248,9 @@ def suspected_label_errors(
         for row in order
     )
     informed = _informed(log_proba, index)
-    return SuspectedLabelErrors(errors, probability, n_wrong, interval, rate, informed)
+    return SuspectedLabelErrors(
+        errors, probability, n_wrong, interval, rate, informed, contradicted
+    )
 
 
 def _informed(log_proba: FloatMatrix, index: IntVector) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
@@ -41,11 +42,13 @@ class Result:
 
 
 def as_data(value: Any) -> Any:
-    """What a result holds as plain values: results, arrays, facts by name, lists."""
+    """What a result holds as plain values; JSON has no infinity and no NaN: None."""
     if isinstance(value, Result):
         return value.to_dict()
     if isinstance(value, np.ndarray | np.generic):
-        return value.tolist()
+        value = value.tolist()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
     if isinstance(value, Mapping):
         return {name: as_data(item) for name, item in value.items()}
     is_list = isinstance(value, Sequence) and not isinstance(value, str)

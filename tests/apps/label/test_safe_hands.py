@@ -173,6 +173,26 @@ def test_views_and_documents_have_addresses_and_back_goes_back(browser, serve):
     other.context.close()
 
 
+def test_views_have_addresses_when_everything_is_answered(browser, serve, tmp_path):
+    server = serve(None, tuple(TOPICS), "--check-share", "0")
+    page = opened(browser, server)
+    page.click("#tab-browse")
+    page.locator(".hit").first.wait_for()
+    page.select_option("#bulk-label", "tea")
+    wait_for(page, "#to-all", r"60 new\)")
+    page.click("#to-all")
+    wait_for(page, "#saved", "60 labelled")
+    page.context.close()
+    assert n_answers(tmp_path) == 60
+    for view in ("map", "browse", "confusion", "project", "label"):
+        other = browser.page(1280, 800)
+        other.goto(f"{server.url}#{view}")
+        other.locator(f"#view-{view}").wait_for(state="visible")
+        assert other.url.endswith(f"#{view}")
+        other.context.close()
+    assert not browser.errors
+
+
 def test_other_keyboards_and_caps_lock_work(browser, serve, tmp_path):
     page = opened(browser, serve())
     press = """([key, code, caps]) => document.body.dispatchEvent(new KeyboardEvent(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from earmark.apps.cli import options
-from earmark.apps.cli.console import columns, echo, note, say, show, status
+from earmark.apps.cli.console import columns, echo, note, number, say, show, status
 from earmark.apps.cli.options import (
     DATA,
     DECIDING,
@@ -28,6 +28,8 @@ from earmark.exceptions import EarmarkWarning
 from earmark.tables import WIDTH
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from earmark.documents import Documents
     from earmark.evaluation import Report
     from earmark.evaluation.label_errors import (
@@ -43,6 +45,8 @@ if TYPE_CHECKING:
 _FEWEST = 3
 # From so many documents on, two thirds of them judge as well as four fifths.
 _MANY = 50_000
+# Rows of contradicted labels: in the JSON, and in the words.
+_MOST_ROWS, _SOME_ROWS = 100, 5
 _REGRESSION, _MACHINE = "tf-idf + LR", "tf-idf + SVM"
 # Columns of the file of doubtful labels, beside the texts.
 _ABOUT = {"row", "labelled", "looks_like", "why"}
@@ -114,6 +118,10 @@ def evaluate(
         if file is not None:
             options.require_output(file, data, *models)
     _refuse(models, dask, slices=slices, costs=costs, doubtful=doubtful)
+    if doubtful is not None and doubtful.suffix.lower() != ".csv":
+        raise typer.BadParameter(
+            f"--doubtful writes csv: expected a name that ends in .csv, got {doubtful}."
+        )
     if data == "-" and len(models) > 1:
         raise typer.BadParameter(
             "stdin can be read once; name a file to measure several models on."
@@ -199,7 +207,15 @@ class _Asked:
         """The columns to read beside texts and labels."""
         if not self.with_checks:
             return []
-        return "all" if self.columns is None else self.columns
+        return "all" if self.columns is None else [*map(_asked_by_slices, self.columns)]
+
+
+def _asked_by_slices(name: str) -> str:
+    from earmark.documents.table import KnownColumn
+
+    column = KnownColumn(name)
+    column.origin = "asked for by --slices"
+    return column
 
 
 def _side_by_side(models: list[Path], data: str, asked: _Asked) -> SideBySide:
@@ -252,14 +268,17 @@ def _judged(
         if asked.with_checks:
             copies = group_near_duplicates(documents.joined())
             parts["findings"] = check_documents(
-                documents.joined(), documents.labels, near_duplicates=copies
+                documents.joined(),
+                documents.labels,
+                near_duplicates=copies,
+                to_learn=False,
             )
             parts["label_errors"] = _suspects(classifier, labelled)
             has_label = [label is not None for label in documents.labels or ()]
             parts["copies"] = DuplicateGroups(copies.group[has_label])
-            parts["columns"] = labelled.columns
-            if asked.columns is None:
-                parts["columns"] = without_ids(labelled.columns)
+            parts["columns"] = without_ids(labelled.columns)
+            if asked.columns is not None:
+                parts["columns"] = _to_slice(labelled, parts["columns"])
         report = classifier.report(
             labelled.texts,
             labelled.labels,
@@ -268,11 +287,39 @@ def _judged(
             rows=labelled.rows or None,
             **parts,
         )
-    if asked.doubtful is not None:
+    if asked.doubtful is not None and not report.doubtful:
+        note(f"no label is doubtful, so {asked.doubtful} is not written")
+    elif asked.doubtful is not None:
         command = _write_doubtful(report, labelled, asked.doubtful)
         report = replace(report, label_command=command)
-        note(f"wrote {asked.doubtful}")
+        todo = "" if command is None else f"; to fix them: {command}"
+        many = number(len(report.doubtful), "doubtful label")
+        note(f"wrote {many} to {asked.doubtful}{todo}")
     return report, classifier, labelled
+
+
+def _to_slice(
+    documents: Documents, columns: dict[str, Sequence[Any]]
+) -> dict[str, Sequence[Any]]:
+    """The columns asked for, without ids and constant ones; each left out is named."""
+    some: dict[str, Sequence[Any]] = {}
+    for name, values in documents.columns.items():
+        if name in documents.text_columns:
+            raise typer.BadParameter(
+                f"--slices: {name} is the text; the words of misread documents are in "
+                "the report anyway."
+            )
+        if values == documents.labels:
+            raise typer.BadParameter(
+                f"--slices: {name} is the label; every label is a slice anyway."
+            )
+        if name not in columns:
+            note(f"--slices: {name} is left out: nearly every document has its own")
+        elif len({*map(str, values)}) < 2:
+            note(f"--slices: {name} is left out: all documents have the same")
+        else:
+            some[name] = values
+    return some
 
 
 def _write_doubtful(report: Report, documents: Documents, path: Path) -> str | None:
@@ -290,9 +337,8 @@ def _write_doubtful(report: Report, documents: Documents, path: Path) -> str | N
             about = one.label, one.suggested, one.reason
             file.write(csv_line([report.row(one.index), *regions, *about]))
     command = ["earmark", "label", str(path), "--text", ",".join(texts)]
-    labels = [str(label) for label in report.classes]
-    if not any("," in label for label in labels):
-        command += ["--labels", ",".join(labels)]
+    labels = csv_line(report.classes).decode().rstrip("\n")
+    command += ["--labels", labels]
     # A project needs two documents.
     return shlex.join([*command, "--check-share", "0"]) if len(some) > 1 else None
 
@@ -320,7 +366,14 @@ def _suspects(
         return None
     classes = classifier.classes_.tolist()
     labels = documents.labels or []
-    rows = [row for row, label in enumerate(labels) if label in classes]
+    texts = documents.joined()
+    rows = [
+        row
+        for row, (label, text) in enumerate(zip(labels, texts, strict=True))
+        if label in classes and text.strip()
+    ]
+    if not rows:
+        return []
     some = documents.take(rows)
     errors = suspected_label_errors(
         some.labels or [],
@@ -556,6 +609,7 @@ def check(
     from earmark.documents.document import fingerprint
     from earmark.documents.labels import each_label
     from earmark.evaluation import check_documents, group_near_duplicates
+    from earmark.evaluation.data_checks import Finding
 
     with status(f"reading {data}"):
         documents = files.read(data)
@@ -568,13 +622,20 @@ def check(
         against = None if other is None else (other.joined(), other.labels)
         findings = check_documents(texts, labels, test=against, near_duplicates=copies)
         errors = _wrong_labels(documents, copies.group) if top else None
+        if errors is not None and errors.warning is not None:
+            rows = tuple(errors.contradicted[:_MOST_ROWS].tolist())
+            first = ", ".join(str(documents.rows[row]) for row in rows[:_SOME_ROWS])
+            warning = f"{errors.warning} The most doubtful: rows {first}."
+            findings.append(Finding("contradicted", warning, rows))
     if as_json:
-        rows = [{**f.to_dict(), "rows": [row + 1 for row in f.rows]} for f in findings]
-        facts = {"fingerprint": fingerprint(documents), "findings": rows}
+        listed = [
+            {**one.to_dict(), "rows": [row + 1 for row in one.rows]} for one in findings
+        ]
+        facts = {"fingerprint": fingerprint(documents), "findings": listed}
         show(True, {**facts, **_as_json(documents, errors, top)}, None)
         return
     n_labels = len(set(each_label(labels or ())))
-    say(f"{len(documents):,} documents, {n_labels} labels")
+    say(f"{number(len(documents), 'document')}, {number(n_labels, 'label')}")
     say(f"fingerprint {fingerprint(documents)}")
     for finding in [*map(str, findings)] or ["no problems found"]:
         say(f"- {finding}", hang="  ")
@@ -595,6 +656,8 @@ def _beginning(text: str) -> str:
 def _as_json(
     documents: Documents, errors: SuspectedLabelErrors | None, top: int
 ) -> JsonObject:
+    from earmark.evaluation.result import as_data
+
     if errors is None or not errors.informed:
         return {"suspected_label_errors": []}
     texts = documents.joined()
@@ -612,13 +675,16 @@ def _as_json(
     interval = [round(end, 1) for end in errors.interval]
     wrong = {"estimate": round(errors.n_wrong, 1), "interval": interval}
     wrong["suspected"] = len(errors)
-    return {"suspected_label_errors": lines, "wrong_labels": wrong}
+    listed = {"suspected_label_errors": lines, "wrong_labels": wrong}
+    return {name: as_data(part) for name, part in listed.items()}
 
 
 def _wrong_labels(
     documents: Documents, copies: IntVector
 ) -> SuspectedLabelErrors | None:
     """Labels that a model without the document contradicts, and how many are wrong."""
+    import numpy as np
+
     from earmark.documents.labels import each_label
 
     every = zip(documents.labels or (), documents.joined(), strict=False)
@@ -634,11 +700,13 @@ def _wrong_labels(
         errors = _contradicted(labelled, copies[rows])
     low, high = errors.interval
     least = _conflicts(labelled)
+    contradicted = np.asarray(rows, np.int64)[errors.contradicted % len(rows)]
     return replace(
         errors,
         errors=tuple(replace(one, index=rows[one.index]) for one in errors),
         n_wrong=max(least, errors.n_wrong),
         interval=(max(least, low), max(least, high)),
+        contradicted=contradicted,
     )
 
 
@@ -698,4 +766,13 @@ def _label_by_label(
         (low, high),
         float(np.mean([errors.noise_rate for errors in judged] or [0.0])),
         any(errors.informed for errors in judged) or not judged,
+        np.concatenate(
+            [
+                np.zeros(0, np.int64),
+                *(
+                    place * len(sets) + errors.contradicted
+                    for place, errors in enumerate(judged)
+                ),
+            ]
+        ),
     )

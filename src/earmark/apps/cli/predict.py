@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import shlex
 import stat
 import sys
 from collections import Counter
@@ -553,6 +554,13 @@ def explain(
     """Show the words behind a prediction; their contributions add up to its score."""
     from earmark.apps.cli.data import load_model
 
+    if _names_file(text):
+        raise typer.BadParameter(
+            f"TEXT is the name of a file, {text}, and not what to explain; for one "
+            f"document: earmark explain {shlex.quote(str(model))} - "
+            f"< {shlex.quote(text)}; for the rows of a table: earmark predict "
+            f"{shlex.quote(str(model))} {shlex.quote(text)} --explain."
+        )
     classifier = load_model(model).classifier
     texts = _one_document(sys.stdin.read() if text == "-" else text, classifier)
     (explanation,) = classifier.explain(texts, top=top, paths=paths)
@@ -572,6 +580,14 @@ def explain(
         )
     if explanation.constants:
         note("In parentheses: evidence that belongs to no single word.")
+
+
+def _names_file(text: str) -> bool:
+    """Whether a text is the name of a file with an ending: hardly a document."""
+    try:
+        return bool(Path(text).suffix) and Path(text).is_file()
+    except (OSError, ValueError):  # too long, or with a NUL
+        return False
 
 
 def _one_document(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import os
 import sys
 from pathlib import Path
@@ -228,7 +229,8 @@ def label(
         str | None,
         option(
             "Labels, or a .csv or .tsv file with columns label and, as you like, "
-            "description, group, key. You can add more on the page.",
+            "description, group, key. You can add more on the page. A label with a "
+            "comma stands in double quotes.",
             panel=DATA,
             metavar="A,B,C|FILE",
         ),
@@ -424,7 +426,9 @@ def _labels(words: str) -> list[str] | list[dict[str, str]]:
 
     if words.endswith((".csv", ".tsv")):
         return read_labels(Path(words))
-    return options.comma_list(words)
+    # As in csv: a label that holds a comma stands in double quotes.
+    cells = next(csv.reader([words], skipinitialspace=True), [])
+    return [cell.strip() for cell in cells if cell.strip()]
 
 
 def _serve_labels(

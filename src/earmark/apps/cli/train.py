@@ -352,6 +352,9 @@ def _learn(
     if classifier.evidence_ is None and wanted:
         with status("estimating the accuracy"):
             classifier.measure_confidence(texts, labels, unlabelled=pool)
+    blank = sum(not text.strip() for text in documents.joined())
+    if blank:
+        note(f"warning: {number(blank, 'document')} without text")
     evidence = classifier.evidence_
     if evidence is not None and evidence.n_copies:
         note(f"warning: {_copies(evidence.n_copies, evidence.held_out)}")

@@ -55,7 +55,7 @@ def tables(
             head = source.head() if options.names is None else []
             first = head[-1] if head else ""
             stated = _SEP.fullmatch(first.strip("\r\n"))
-            mark = stated[1] if stated else _delimiter_of(first, options.quote)
+            mark = stated[1] if stated else delimiter_of(first, options.quote)
             # Excel's own line that says what separates the fields is no data.
             lines = chain(["\n" for _ in head] if stated else head, lines)
         rows = _Rows(source, lines, options, mark)
@@ -67,7 +67,7 @@ def tables(
             yield Table(source.name, plan, data, rows.first, rows.line_of)
 
 
-def _delimiter_of(header: str, quote: str | None) -> str:
+def delimiter_of(header: str, quote: str | None) -> str:
     """The delimiter: a comma, unless the header has only another candidate."""
     # Spreadsheets write semicolons in the countries where 0,5 is a half.
     if quote is not None:

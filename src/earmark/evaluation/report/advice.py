@@ -82,7 +82,14 @@ def _slices(report: Report, matrix: ConfusionMatrix) -> Iterator[Step]:
             f"Read as well as the rest, {one.excess:,} more of the "
             f"{matrix.n_answered:,} answers would be right."
         )
-        if one.column == LABEL:
+        known = report.learned
+        if one.column == LABEL and known and one.value not in [*map(str, known)]:
+            sentence = (
+                f"The model never learned “{one.value}”, so it misreads all "
+                f"{count_of(one.n_documents, 'document')} of it: train it with some."
+            )
+            yield Step("class", sentence, one.excess, "slices")
+        elif one.column == LABEL:
             do = f"Label more documents of “{one.value}”"
             yield Step("class", f"{do}: {_figures(one)}. {gain}", one.excess, "slices")
         else:
@@ -131,7 +138,7 @@ def _is_often(hits: np.int64, total: np.int64) -> bool:
 
 def _costs(report: Report) -> Iterator[Step]:
     costs = report.costs
-    if costs is not None and costs.saves:
+    if costs is not None and costs.interval is not None and costs.saves:
         low, high = (-end for end in reversed(costs.interval))
         yield Step(
             "costs",

@@ -134,6 +134,8 @@ class Report(Result):
     copies: DuplicateGroups | None = field(default=None, repr=False)
     label_command: str | None = None
     rows: Sequence[int] | None = field(default=None, repr=False)
+    learned: Names = field(default=None, repr=False)
+    """The classes that the model can answer, if it gives their probabilities."""
 
     @classmethod
     def from_predictions(
@@ -210,6 +212,7 @@ class Report(Result):
             classes=figures.classes,
             texts=plain,
             threshold=threshold,
+            learned=None if proba is None else names,
             **measured,
             **{name: part for name, part in parts.items() if part is not None},
         )
@@ -242,7 +245,10 @@ class Report(Result):
         if matrix is None:
             return []
         labels = [matrix.classes[place] for place in matrix.true_index.tolist()]
-        return doubtful_labels(labels, self.label_errors or (), self.copies)
+        every = doubtful_labels(labels, self.label_errors or (), self.copies)
+        # Of a document without text nothing can be said.
+        texts = self.texts
+        return [one for one in every if texts is None or texts[one.index].strip()]
 
     @cached_property
     def next_steps(self) -> list[Step]:

@@ -19,7 +19,11 @@ from earmark.tables import text_table, wrapped
 from earmark.typing import FloatVector, IntVector, JsonObject
 
 if TYPE_CHECKING:
-    from earmark.evaluation.confusion import ConfusionMatrix, MultiLabelScores
+    from earmark.evaluation.confusion import (
+        ClassScores,
+        ConfusionMatrix,
+        MultiLabelScores,
+    )
     from earmark.evaluation.coverage import Reliability
     from earmark.evaluation.report.report import Report
 
@@ -35,6 +39,8 @@ __all__ = [
 ]
 
 _TARGETS = (0.9, 0.95, 0.99)
+# Share of the labels that the answers differ from: if more, that is said.
+_MANY = 0.2
 _FEWEST_CALIBRATED = 20
 # So unlikely a number of foreign documents is no accident.
 _UNLIKELY = 0.01
@@ -153,6 +159,8 @@ def summary_sentences(report: Report) -> list[str]:
             f"Labels more probably wrong than right: {len(report.label_errors):,}; "
             "they are listed below, the most probable first."
         )
+    elif report.label_errors is not None and matrix is not None:
+        sentences += _unlisted(report, matrix)
     if report.costs is not None:
         sentences.append(report.costs.sentence)
     if report.learning_curve is not None:
@@ -160,9 +168,37 @@ def summary_sentences(report: Report) -> list[str]:
     return [*sentences, *report.notes]
 
 
+def _unlisted(report: Report, matrix: ConfusionMatrix) -> Iterator[str]:
+    """That many answers differ from the labels, though no label is listed."""
+    n_wrong = matrix.n_answered - matrix.n_correct
+    if not report.doubtful and n_wrong > _MANY * matrix.n_documents:
+        yield (
+            "No single label is more probably wrong than right, yet the answers "
+            f"differ from {n_wrong:,} of {matrix.n_documents:,} labels: the model is "
+            "weak or many labels are wrong; look at some."
+        )
+
+
+def _classes(matrix: ConfusionMatrix) -> str:
+    return "1 class" if len(matrix.classes) == 1 else f"{len(matrix.classes)} classes"
+
+
+def _figures(score: ClassScores) -> str:
+    """How well a class is found; its answers, if there were any."""
+    documents = count_of(score.support, "document")
+    answers = f"{percent(score.precision)} of the answers are right"
+    if not score.predicted:
+        answers = "it was never answered"
+    if not score.correct:
+        one = score.support == 1
+        which = "its 1 document is not" if one else f"none of its {documents} is"
+        return f"{which} found, {answers}"
+    return f"{percent(score.recall)} of its {documents} are found, {answers}"
+
+
 def _one_of(matrix: ConfusionMatrix) -> list[str]:
     n_documents = matrix.n_documents
-    head = f"{count_of(n_documents, 'document')} in {len(matrix.classes)} classes"
+    head = f"{count_of(n_documents, 'document')} in {_classes(matrix)}"
     if matrix.n_answered == 0:
         return [f"{head}: none was answered, the classifier abstained on all of them."]
     if matrix.n_answered < n_documents:
@@ -181,7 +217,8 @@ def _one_of(matrix: ConfusionMatrix) -> list[str]:
 
 
 def _any_of(scores: MultiLabelScores) -> list[str]:
-    head = f"{count_of(scores.n_documents, 'document')}, {len(scores.classes)} labels"
+    head = f"{count_of(scores.n_documents, 'document')}, "
+    head += count_of(len(scores.classes), "label")
     answered = ""
     if scores.n_answered < scores.n_documents:
         answered = f"{percent(scores.coverage)} of the documents were answered; "
@@ -194,8 +231,7 @@ def _any_of(scores: MultiLabelScores) -> list[str]:
         f"The whole set of labels is right for {percent(scores.subset_accuracy)} of "
         "the answered documents.",
         f"The label with the lowest F1 is “{weak.label}” ({weak.f1:.2f}: "
-        f"{percent(weak.recall)} of its documents are found, {percent(weak.precision)} "
-        "of the answers are right).",
+        f"{_figures(weak)}).",
     ]
 
 
@@ -261,8 +297,7 @@ def _confusions(matrix: ConfusionMatrix) -> Iterator[str]:
     if len(seen) > 2 and matrix.n_answered and weak.f1 < 1:
         yield (
             f"The class with the lowest F1 is “{weak.label}” ({weak.f1:.2f}: "
-            f"{percent(weak.recall)} of its {count_of(weak.support, 'document')} are "
-            f"found, {percent(weak.precision)} of the answers are right)."
+            f"{_figures(weak)})."
         )
 
 
@@ -313,6 +348,9 @@ def render_terminal(report: Report, width: int) -> str:
     return "\n\n".join(block for block in _blocks(report, width) if block)
 
 
+_NONE_WORSE = "none is surely misread more often than the rest."
+
+
 def _blocks(report: Report, width: int) -> Iterator[str]:
     """The parts of a report as text; one without data may be empty."""
     yield f"{report.title}\n{'=' * len(report.title)}"
@@ -336,6 +374,8 @@ def _blocks(report: Report, width: int) -> Iterator[str]:
         yield _table(COST_HEAD, cost_rows(report.costs))
     if report.slices:
         yield _table(SLICE_HEAD, [slice_row(one) for one in report.slices])
+    elif report.slices is not None:
+        yield f"{count_of(report.slices.n_tested, 'slice')} looked at: {_NONE_WORSE}"
     if report.error_words:
         rows = [slice_row(one) for one in report.error_words]
         yield _table(("words of errors", *SLICE_HEAD[1:]), rows)

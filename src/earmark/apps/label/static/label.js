@@ -568,7 +568,8 @@ async function begin() {
   await api.sendPending(trouble);
   const address = location.hash;
   take(await api.post("next", {}, trouble));
-  if (address && address !== location.hash) {
+  // Where nothing is left to ask, the address is as it was, but the view may not be.
+  if (address) {
     window.history.replaceState(null, "", address);
     await followAddress();
   }
