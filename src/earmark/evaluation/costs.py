@@ -18,7 +18,6 @@ from typing import Any
 
 import numpy as np
 
-from earmark.documents.formats.csv import delimiter_of
 from earmark.evaluation.result import Result
 from earmark.exceptions import DataError
 from earmark.inputs.labels import all_known, as_labels, as_probabilities
@@ -72,6 +71,8 @@ class CostMatrix:
         leave a document to a person. Empty cells are 0 for right answers, 1 for others.
         With semicolons between cells, 0,5 is a half.
         """
+        from earmark.documents.formats.csv import delimiter_of  # files: at use only
+
         place = os.fspath(path)
         with open(path, newline="", encoding="utf-8-sig") as file:
             lines = [line for line in file if line.strip()]
