@@ -313,3 +313,12 @@ def test_one_label_is_no_plural(tmp_path, folder):
     shown = run("evaluate", folder / "a.earmark", test).stdout
     assert "1 classes" not in shown
     assert "1 documents" not in shown
+
+
+def test_a_handful_of_contradicted_labels_is_no_finding(tmp_path):
+    path = tmp_path / "few.csv"
+    rows = ["the parcel is late,delivery", "where is my parcel,delivery"]
+    rows += ["refund me now,billing", "i was charged twice,billing"]
+    path.write_text("\n".join(["text,topic", *rows]), encoding="utf-8")
+    told = CliRunner().invoke(app, ["check", str(path), "--label", "topic"]).output
+    assert "Left-out answers differ" not in told

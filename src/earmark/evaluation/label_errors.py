@@ -62,7 +62,7 @@ _FEW = 5  # documents: with fewer, a class is not known well enough to accuse
 _MORE = 2.0  # times the odds of its share: by less, a document says nothing
 _FARTHEST = 1000.0  # log-odds that are as good as certain
 _SMALL = 1000  # labels: of fewer, contradicted ones may all be wrong
-_MANY = 0.2  # of the labels: if more are contradicted, that is said
+_MANY = 0.2  # of the labels: if surely more are contradicted, that is said
 _ENTRIES = 2_000_000  # of the score matrix that the noise model is fitted to
 _GRID = np.linspace(-3.5, 3.5, 9)  # of log-odds of rho, in standard deviations
 
@@ -101,9 +101,12 @@ class SuspectedLabelErrors(Sequence[SuspectedLabelError]):
 
     @property
     def warning(self) -> str | None:
-        """That many labels are contradicted, listed or not; None if few are."""
+        """That many labels are contradicted, listed or not; None if few surely are."""
         n = len(self.contradicted)
-        if not self.informed or n <= _MANY * len(self.probability):
+        if not self.informed or not n:
+            return None
+        surely, _ = wilson_interval(n, len(self.probability))
+        if surely <= _MANY:
             return None
         return (
             f"Left-out answers differ from {n:,} of {len(self.probability):,} labels: "
